@@ -1,0 +1,80 @@
+//! Token counts and their price.
+
+use serde::{Deserialize, Serialize};
+
+/// Tokens of one request and what they cost.
+///
+/// `input` excludes cached tokens; `reasoning` is a part of `output`; `cache_write_1h` is a part of `cache_write`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Usage {
+    /// Input tokens that were neither read from nor written to a cache.
+    pub input: u64,
+    /// Output tokens, reasoning included.
+    pub output: u64,
+    /// Input tokens read from the provider's prompt cache.
+    pub cache_read: u64,
+    /// Input tokens written to the provider's prompt cache.
+    pub cache_write: u64,
+    /// The part of `cache_write` that lives for an hour (priced at twice the input rate).
+    #[serde(rename = "cacheWrite1h", skip_serializing_if = "Option::is_none")]
+    pub cache_write_1h: Option<u64>,
+    /// The part of `output` that was reasoning, when the provider says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reasoning: Option<u64>,
+    /// Sum of input, output, cache reads and cache writes.
+    pub total_tokens: u64,
+    /// The price.
+    pub cost: Cost,
+}
+
+/// A price in US dollars, by part.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Cost {
+    /// Of uncached input.
+    pub input: f64,
+    /// Of output.
+    pub output: f64,
+    /// Of cache reads.
+    pub cache_read: f64,
+    /// Of cache writes.
+    pub cache_write: f64,
+    /// Of the whole request.
+    pub total: f64,
+    /// True when `total` was reported by the provider instead of computed from the model's rates.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub total_from_provider: Option<bool>,
+}
+
+impl Usage {
+    /// Recomputes `total_tokens` from its parts.
+    #[must_use]
+    pub fn summed(mut self) -> Self {
+        self.total_tokens = self.input + self.output + self.cache_read + self.cache_write;
+        self
+    }
+
+    /// Adds another request's numbers to these (totals of a session, a family, a run).
+    pub fn add(&mut self, other: &Self) {
+        self.input += other.input;
+        self.output += other.output;
+        self.cache_read += other.cache_read;
+        self.cache_write += other.cache_write;
+        self.cache_write_1h = sum(self.cache_write_1h, other.cache_write_1h);
+        self.reasoning = sum(self.reasoning, other.reasoning);
+        self.total_tokens += other.total_tokens;
+        self.cost.input += other.cost.input;
+        self.cost.output += other.cost.output;
+        self.cost.cache_read += other.cost.cache_read;
+        self.cost.cache_write += other.cost.cache_write;
+        self.cost.total += other.cost.total;
+    }
+}
+
+fn sum(a: Option<u64>, b: Option<u64>) -> Option<u64> {
+    match (a, b) {
+        (None, None) => None,
+        (a, b) => Some(a.unwrap_or(0) + b.unwrap_or(0)),
+    }
+}

@@ -1,0 +1,1 @@
+//! pi wire forms. (written next)
