@@ -1,0 +1,128 @@
+//! What commands do, in each phase.
+
+use std::mem;
+
+use super::{Phase, Then, Turn};
+use crate::{
+    actors::{
+        queues::Pending,
+        turn_io::{Effect, Note, Ticket},
+    },
+    protocol::{
+        CommandError, EntryBody, Reply,
+        command::{Disposition, QueueKind},
+        event::CompactionReason,
+    },
+};
+
+/// Why a compaction ended without a result when somebody cancelled it.
+pub(super) const CANCELLED: &str = "Compaction cancelled";
+
+impl Turn {
+    pub(super) fn prompt(&mut self, pending: Pending, behavior: Option<QueueKind>, ticket: Ticket) {
+        if !self.is_idle() {
+            return match behavior {
+                Some(kind) => self.enqueue(kind, pending, ticket),
+                None => self.reply(ticket, Err(CommandError::Busy)),
+            };
+        }
+        if self.identity.is_none() {
+            return self.reply(ticket, Err(CommandError::NoModel));
+        }
+        self.out.push(Effect::Journal(Note::Started));
+        self.out.push(Effect::Journal(Note::Accepted { kind: None, pending: pending.clone() }));
+        self.trace().prompt = Some((pending, Some(ticket)));
+        match self.open.take() {
+            Some(open) => self.recover_open(open),
+            None => self.ask_before_start(),
+        }
+    }
+
+    pub(super) fn enqueue(&mut self, kind: QueueKind, pending: Pending, ticket: Ticket) {
+        self.out.push(Effect::Journal(Note::Accepted { kind: Some(kind), pending: pending.clone() }));
+        self.queues.push(kind, pending);
+        self.publish_queues();
+        self.reply(ticket, Ok(Reply::Input(Disposition::Queued)));
+    }
+
+    pub(super) fn clear_queue(&mut self, ticket: Ticket) {
+        let (steering, follow_up) = self.queues.texts();
+        if !self.queues.is_empty() {
+            let (a, b) = self.queues.clear();
+            self.out.push(Effect::Journal(Note::Cleared(a.into_iter().chain(b).map(|p| p.op).collect())));
+            self.publish_queues();
+        }
+        self.reply(ticket, Ok(Reply::Queue { steering, follow_up }));
+    }
+
+    pub(super) fn append(&mut self, body: EntryBody, ticket: Ticket) {
+        match self.phase {
+            Phase::Idle => self.store(vec![body.into()], false, Then::Append(ticket)),
+            _ => self.held.push((body, ticket)),
+        }
+    }
+
+    pub(super) fn compact(&mut self, instructions: Option<String>, ticket: Ticket) {
+        if !self.is_idle() {
+            let busy = "The agent is working. Abort the run, or wait for it, before compacting.";
+            return self.reply(ticket, Err(CommandError::Refused(busy.into())));
+        }
+        self.start_compaction(CompactionReason::Manual, instructions, Some(ticket));
+    }
+
+    pub(super) fn abort(&mut self, ticket: Ticket) {
+        if self.is_idle() {
+            return self.reply(ticket, Ok(Reply::Done));
+        }
+        let Some(trace) = self.trace.as_mut() else {
+            self.idle_waiters.push(ticket);
+            if matches!(self.phase, Phase::Compacting(..)) {
+                self.out.push(Effect::Cancel);
+                self.compacted(Err(CANCELLED.into()));
+            }
+            return;
+        };
+        trace.abort_waiters.push(ticket);
+        if mem::replace(&mut trace.aborted, true) {
+            return;
+        }
+        match self.phase {
+            // The entry is on its way to the disk; the next step sees the abort.
+            Phase::Idle | Phase::Storing(_) => {}
+            // The worker ends by itself with what it has, or is killed.
+            Phase::Streaming | Phase::RunningTools => self.out.push(Effect::Cancel),
+            Phase::Asking(_) => {
+                self.out.push(Effect::Cancel);
+                self.asked(None);
+            }
+            Phase::Preparing => {
+                self.out.push(Effect::Cancel);
+                self.answer_aborted();
+            }
+            Phase::RetryWait => {
+                self.retry_cancelled();
+                self.flush_held();
+            }
+            Phase::Compacting(..) => {
+                self.out.push(Effect::Cancel);
+                self.compacted(Err(CANCELLED.into()));
+            }
+        }
+    }
+
+    pub(super) fn abort_retry(&mut self, ticket: Ticket) {
+        let waiting = matches!(self.phase, Phase::RetryWait);
+        if waiting {
+            self.retry_cancelled();
+        }
+        self.reply(ticket, Ok(Reply::Done));
+        if waiting {
+            self.before_settle();
+        }
+    }
+
+    fn retry_cancelled(&mut self) {
+        self.next_work();
+        self.end_retry(false, Some("Retry cancelled".into()));
+    }
+}

@@ -1,0 +1,182 @@
+//! The beginning of a trace and of its turns: what is delivered, and in which order it is told.
+
+use std::{mem, sync::Arc};
+
+use super::{Leaving, OpenCalls, Then, Turn};
+use crate::{
+    actors::{
+        queues::Pending,
+        resume::Position,
+        turn_io::{Effect, NewEntry},
+    },
+    protocol::{
+        AgentMessage, Block, Content, Entry, EntryBody, Event, ImageBlock,
+        ask::{Ask, BeforeAgentStartAsk},
+        command::QueueKind,
+        message::CustomMessage,
+        time::parse_iso,
+    },
+};
+
+impl Turn {
+    /// Goes on with a trace that a crash cut off.
+    pub(super) fn go_on(&mut self, position: Position) {
+        match position {
+            Position::Calls { batch, message, results } => {
+                self.recover_open(OpenCalls { batch, message, results });
+            }
+            _ if self.trace().prompt.is_some() => self.ask_before_start(),
+            Position::NeedsAnswer => self.start_run(None),
+            Position::Answered { entry, message, failure } => {
+                self.announce_run();
+                let trace = self.trace();
+                trace.answer = Some((entry, message));
+                trace.failure = failure;
+                self.turn_over();
+            }
+            Position::Nothing => self.flush_held(),
+        }
+    }
+
+    /// Gives the calls that a crash left open their results.
+    pub(super) fn recover_open(&mut self, open: OpenCalls) {
+        let trace = self.trace();
+        trace.answer = Some((open.batch.entry.clone(), open.message));
+        trace.results = open.results;
+        self.recover(open.batch);
+    }
+
+    pub(super) fn ask_before_start(&mut self) {
+        let Some((pending, _)) = &self.trace().prompt else { return self.call_model() };
+        let ask = BeforeAgentStartAsk {
+            prompt: pending.text.clone(),
+            images: images_of(&pending.message),
+            system_prompt: String::new(),
+        };
+        self.ask(Ask::BeforeAgentStart(ask));
+    }
+
+    /// Stores the prompt, what was held before it, what waits to steer, and what extensions put behind it.
+    pub(super) fn open_trace(&mut self, extra: Vec<AgentMessage>) {
+        let Some((prompt, ticket)) = self.trace().prompt.take() else { return self.call_model() };
+        let mut entries = self.take_held();
+        entries.push(new_entry(&prompt));
+        entries.extend(extra.into_iter().map(|message| NewEntry::from(body_of(message))));
+        let steering = self.queues.poll(QueueKind::Steer);
+        self.store_delivery(entries, (steering, QueueKind::Steer), Then::Open(ticket));
+    }
+
+    /// Entries that waited for the end of a trace; whoever sent them is told that they are on their way.
+    pub(super) fn take_held(&mut self) -> Vec<NewEntry> {
+        let held = mem::take(&mut self.held);
+        held.into_iter()
+            .map(|(body, ticket)| {
+                self.out.push(Effect::Reply(ticket, Ok(crate::protocol::Reply::Done)));
+                body.into()
+            })
+            .collect()
+    }
+
+    /// Announces the loop run, once.
+    pub(super) fn announce_run(&mut self) {
+        let trace = self.trace();
+        if !mem::replace(&mut trace.in_run, true) {
+            trace.turn = 0;
+            self.publish(Event::AgentStart);
+            self.publish(Event::TurnStart);
+        }
+    }
+
+    /// A further loop run of the trace; it begins with these messages, or with steering that waits.
+    pub(super) fn start_run(&mut self, leaving: Option<Leaving>) {
+        self.announce_run();
+        let leaving = leaving.unwrap_or_else(|| (self.queues.poll(QueueKind::Steer), QueueKind::Steer));
+        self.store_delivery(Vec::new(), leaving, Then::Deliver);
+    }
+
+    /// Another turn of the loop run, after extensions were asked about it.
+    pub(super) fn begin_turn(&mut self, extra: Vec<AgentMessage>) {
+        let (mut pending, kind) = self.trace().next.take().unwrap_or((Vec::new(), QueueKind::Steer));
+        if self.is_aborted() {
+            self.queues.put_back(kind, pending);
+            self.publish(Event::TurnStart);
+            return self.answer_aborted();
+        }
+        let mut kind = kind;
+        if pending.is_empty() {
+            kind = QueueKind::Steer;
+            pending = self.queues.poll(kind);
+        }
+        self.publish(Event::TurnStart);
+        let entries = extra.into_iter().map(|message| NewEntry::from(body_of(message))).collect();
+        self.store_delivery(entries, (pending, kind), Then::Deliver);
+    }
+
+    fn store_delivery(&mut self, mut entries: Vec<NewEntry>, leaving: Leaving, then: Then) {
+        let ahead = entries.len();
+        entries.extend(leaving.0.iter().map(new_entry));
+        self.trace().leaving = Some((leaving, ahead));
+        self.store(entries, true, then);
+    }
+
+    /// Publishes what was delivered; a message's departure from its queue right before the message itself.
+    pub(super) fn publish_delivered(&mut self, entries: &[Arc<Entry>]) {
+        let Some(((pending, kind), _)) = self.trace().leaving.take() else { return self.publish_entries(entries) };
+        // A system message may have been put before everything, so count from the end.
+        let (ahead, from_queue) = entries.split_at(entries.len().saturating_sub(pending.len()));
+        self.publish_entries(ahead);
+        for (place, entry) in from_queue.iter().enumerate() {
+            let (mut steering, mut follow_up) = self.queues.texts();
+            let texts = if kind == QueueKind::Steer { &mut steering } else { &mut follow_up };
+            texts.splice(0..0, pending[place + 1..].iter().map(|pending| pending.text.clone()));
+            self.publish(Event::QueueUpdate { steering, follow_up });
+            self.publish_entries(std::slice::from_ref(entry));
+        }
+    }
+}
+
+fn new_entry(pending: &Pending) -> NewEntry {
+    NewEntry { body: body_of(pending.message.clone()), reserved: Some(pending.entry_id.clone()) }
+}
+
+/// The entry that a message becomes. Custom messages have a kind of their own.
+pub(super) fn body_of(message: AgentMessage) -> EntryBody {
+    match message {
+        AgentMessage::Custom(custom) => EntryBody::CustomMessage {
+            custom_type: custom.custom_type.clone(),
+            content: custom.content.clone(),
+            display: custom.display,
+            details: custom.details.clone(),
+        },
+        message => EntryBody::Message { message },
+    }
+}
+
+/// The message that an entry holds.
+pub(super) fn message_of(entry: &Entry) -> Option<AgentMessage> {
+    match &entry.body {
+        EntryBody::Message { message } => Some(message.clone()),
+        EntryBody::CustomMessage { custom_type, content, display, details } => {
+            Some(AgentMessage::Custom(Arc::new(CustomMessage {
+                custom_type: custom_type.clone(),
+                content: content.clone(),
+                display: *display,
+                details: details.clone(),
+                timestamp: parse_iso(&entry.timestamp).unwrap_or_default(),
+            })))
+        }
+        _ => None,
+    }
+}
+
+fn images_of(message: &AgentMessage) -> Vec<ImageBlock> {
+    let AgentMessage::User(user) = message else { return Vec::new() };
+    let Content::Blocks(blocks) = &user.content else { return Vec::new() };
+    blocks
+        .iter()
+        .filter_map(|block| match block {
+            Block::Image(image) => Some(image.clone()),
+            _ => None,
+        })
+        .collect()
+}

@@ -1,0 +1,215 @@
+//! The end of a loop run and what may follow it: retry, recovery from an overflow, queued messages, settling.
+
+use std::{mem, sync::Arc};
+
+use super::{Leaving, Phase, Then, Turn, commands::CANCELLED};
+use crate::{
+    actors::turn_io::{Effect, Note, Ticket},
+    protocol::{
+        CommandError, Entry, EntryBody, Event, FailureClass, Reply,
+        ask::{Ask, BeforeSettleAsk},
+        command::QueueKind,
+        event::{CompactionReason, CompactionResult},
+    },
+};
+
+impl Turn {
+    pub(super) fn run_over(&mut self) {
+        let retry = self.retry;
+        let trace = self.trace();
+        trace.in_run = false;
+        trace.batch = None;
+        let messages = mem::take(&mut trace.messages);
+        let failure = trace.failure.clone().filter(|_| !trace.aborted);
+        let attempt = trace.attempt + 1;
+        let overflow = !trace.overflow_tried
+            && failure.as_ref().is_some_and(|failure| failure.class == FailureClass::ContextOverflow);
+        let delay = failure.as_ref().filter(|_| !overflow).and_then(|failure| retry.delay(attempt, failure));
+        self.publish(Event::AgentEnd { messages, will_retry: delay.is_some() });
+        let Some(failure) = failure else { return self.before_settle() };
+        if overflow {
+            self.trace().overflow_tried = true;
+            return self.omit_failed(None);
+        }
+        match delay {
+            Some(delay_ms) => {
+                self.trace().attempt = attempt;
+                self.publish(Event::AutoRetryStart {
+                    attempt,
+                    max_attempts: retry.max_retries,
+                    delay_ms,
+                    error_message: failure.message,
+                });
+                self.omit_failed(Some(delay_ms));
+            }
+            None => {
+                if self.trace().attempt > 0 {
+                    self.end_retry(false, Some(failure.message));
+                }
+                self.before_settle();
+            }
+        }
+    }
+
+    /// Leaves the failed attempt, answer and results, out of the context; the entries stay.
+    fn omit_failed(&mut self, delay_ms: Option<u64>) {
+        let trace = self.trace();
+        let targets = trace.answer.iter().map(|(id, _)| id).chain(trace.results.iter().map(|(id, _)| id));
+        let entries =
+            targets.map(|id| EntryBody::ContextEdit { target_id: id.clone(), replacement: None }.into()).collect();
+        self.store(entries, false, Then::Omit(delay_ms));
+    }
+
+    pub(super) fn failed_omitted(&mut self, delay_ms: Option<u64>) {
+        let Some(ms) = delay_ms else { return self.start_compaction(CompactionReason::Overflow, None, None) };
+        self.phase = Phase::RetryWait;
+        if self.is_aborted() {
+            self.end_retry(false, Some("Retry cancelled".into()));
+            return self.flush_held();
+        }
+        let work = self.next_work();
+        self.out.push(Effect::Wait { work, ms });
+    }
+
+    pub(super) fn end_retry(&mut self, success: bool, final_error: Option<String>) {
+        let attempt = mem::take(&mut self.trace().attempt);
+        self.publish(Event::AutoRetryEnd { success, attempt, final_error });
+    }
+
+    pub(super) fn start_compaction(
+        &mut self,
+        reason: CompactionReason,
+        instructions: Option<String>,
+        ticket: Option<Ticket>,
+    ) {
+        let work = self.next_work();
+        self.phase = Phase::Compacting(reason, ticket);
+        self.publish(Event::CompactionStart { reason });
+        self.out.push(Effect::Compact { work, reason, instructions });
+        if self.is_aborted() {
+            self.out.push(Effect::Cancel);
+            self.compacted(Err(CANCELLED.into()));
+        }
+    }
+
+    pub(super) fn compacted(&mut self, result: Result<Box<EntryBody>, String>) {
+        let Phase::Compacting(reason, ticket) = self.phase else { return };
+        self.next_work();
+        let cause = match result {
+            Ok(body) => return self.store(vec![(*body).into()], false, Then::Compaction(reason, ticket)),
+            Err(cause) => cause,
+        };
+        let aborted = cause == CANCELLED;
+        let kind = match reason {
+            CompactionReason::Manual => "Compaction failed",
+            CompactionReason::Threshold => "Auto-compaction failed",
+            CompactionReason::Overflow => "Context overflow recovery failed",
+        };
+        let error_message = (!aborted).then(|| format!("{kind}: {cause}"));
+        self.publish(Event::CompactionEnd { reason, result: None, aborted, will_retry: false, error_message });
+        if let Some(ticket) = ticket {
+            self.reply(ticket, Err(CommandError::Refused(cause)));
+        }
+        if self.trace.is_some() { self.before_settle() } else { self.idle_again() }
+    }
+
+    pub(super) fn compaction_stored(
+        &mut self,
+        entries: &[Arc<Entry>],
+        reason: CompactionReason,
+        ticket: Option<Ticket>,
+    ) {
+        let result = entries.iter().find_map(|entry| match &entry.body {
+            EntryBody::Compaction { summary, first_kept_entry_id, tokens_before, details, usage, .. } => {
+                Some(CompactionResult {
+                    summary: summary.clone(),
+                    first_kept_entry_id: first_kept_entry_id.clone(),
+                    tokens_before: *tokens_before,
+                    estimated_tokens_after: None,
+                    usage: *usage,
+                    details: details.clone(),
+                })
+            }
+            _ => None,
+        });
+        let will_retry = reason == CompactionReason::Overflow;
+        self.publish(Event::CompactionEnd {
+            reason,
+            result: result.clone(),
+            aborted: false,
+            will_retry,
+            error_message: None,
+        });
+        if let Some(ticket) = ticket {
+            self.reply(ticket, Ok(result.map_or(Reply::Done, Reply::Compaction)));
+        }
+        match self.trace {
+            Some(_) if will_retry => self.start_run(None),
+            Some(_) => self.before_settle(),
+            None => self.idle_again(),
+        }
+    }
+
+    /// Nothing is left to do in the loop: look at the queues once more, then ask the extensions.
+    pub(super) fn before_settle(&mut self) {
+        if self.is_aborted() {
+            return self.flush_held();
+        }
+        if let Some(leaving) = self.poll_queues() {
+            return self.start_run(Some(leaving));
+        }
+        let failed = self.trace().answer.as_ref().is_some_and(|(_, message)| message.is_failed());
+        self.ask(Ask::BeforeSettle(BeforeSettleAsk { failed, entries: Vec::new() }));
+    }
+
+    pub(super) fn settle_or_go_on(&mut self, go_on: bool) {
+        if self.is_aborted() {
+            return self.flush_held();
+        }
+        match self.poll_queues() {
+            Some(leaving) => self.start_run(Some(leaving)),
+            None if go_on => self.start_run(None),
+            None => self.flush_held(),
+        }
+    }
+
+    /// Takes what waits, steering first.
+    fn poll_queues(&mut self) -> Option<Leaving> {
+        [QueueKind::Steer, QueueKind::FollowUp].into_iter().find_map(|kind| {
+            let pending = self.queues.poll(kind);
+            (!pending.is_empty()).then_some((pending, kind))
+        })
+    }
+
+    pub(super) fn flush_held(&mut self) {
+        if self.held.is_empty() {
+            return self.settled();
+        }
+        let entries = self.take_held();
+        self.store(entries, false, Then::Held);
+    }
+
+    pub(super) fn settled(&mut self) {
+        let Some(trace) = self.trace.take() else { return self.idle_again() };
+        self.publish(Event::AgentSettled { aborted: trace.aborted });
+        self.out.push(Effect::Journal(Note::Settled));
+        self.out.push(Effect::Settle);
+        for ticket in trace.abort_waiters {
+            self.reply(ticket, Ok(Reply::Done));
+        }
+        self.idle_again();
+    }
+
+    /// Nothing is under way any more.
+    pub(super) fn idle_again(&mut self) {
+        self.next_work();
+        self.phase = Phase::Idle;
+        for ticket in mem::take(&mut self.idle_waiters) {
+            self.reply(ticket, Ok(Reply::Done));
+        }
+        if !self.held.is_empty() {
+            let entries = self.take_held();
+            self.store(entries, false, Then::Held);
+        }
+    }
+}
