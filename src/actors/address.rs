@@ -195,6 +195,14 @@ impl<T: Send + 'static> Recipient<T> {
         Self(Arc::new(move |item| addr.try_tell(wrap(item)).is_ok()))
     }
 
+    /// Deliveries to whoever is in `slot`. What comes while it is empty is lost; the recipient is never gone.
+    pub fn of_slot<M: Message>(slot: Slot<M>, wrap: impl Fn(T) -> M + Send + Sync + 'static) -> Self {
+        Self(Arc::new(move |item| {
+            slot.tell(wrap(item));
+            true
+        }))
+    }
+
     /// Delivers; false when nobody is there any more.
     #[must_use]
     pub fn deliver(&self, item: T) -> bool {

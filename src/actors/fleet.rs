@@ -1,0 +1,253 @@
+//! The fleet: opens agents, addresses them, and starts them again when their supervisor fails. It does no I/O.
+
+use std::{
+    collections::HashMap,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use dashmap::DashMap;
+use ractor::{Actor, ActorId, ActorProcessingErr, ActorRef, SupervisionEvent};
+
+use super::{
+    address::Addr,
+    agent::{Agent, AgentMsg},
+    reply::ReplyTo,
+    restart::{Exit, RestartDecision, RestartKind, RestartPolicy},
+    shared::AgentShared,
+    spawn::{ended, spawn},
+    subscriber::{Delivered, Delivery},
+    trace,
+    turn_loop::LoopMsg,
+};
+use crate::protocol::{Command, CommandError, Event, Published, Reply, event::Seq};
+
+/// How long agents get to end their traces when the fleet is shut down.
+const SETTLE: Duration = Duration::from_secs(2);
+
+/// All agents of the process. Kept apart from the fleet's actor, so that a restarted one knows them.
+pub type Agents = Arc<DashMap<Arc<str>, Arc<AgentShared>>>;
+
+/// What the fleet is told.
+#[derive(Debug)]
+pub enum FleetMsg {
+    /// Open an agent; the answer comes when it takes commands.
+    Open(Box<OpenAgent>),
+    /// A command for an agent.
+    Command {
+        /// Which.
+        agent: Arc<str>,
+        /// The command.
+        command: Command,
+        /// Who wants to know.
+        reply: ReplyTo,
+    },
+    /// An agent is gone.
+    Gone(ActorId, Exit),
+    /// The wait before a restart is over.
+    Restart(Arc<str>),
+    /// End all traces, then all agents; the answer comes when all are gone.
+    ShutDown(ReplyTo),
+    /// An agent has ended its trace.
+    Idle(Arc<str>),
+    /// Agents that did not end their traces had their time.
+    SettleOver,
+}
+
+/// An agent to be opened.
+pub struct OpenAgent {
+    /// The agent.
+    pub shared: Arc<AgentShared>,
+    /// Who wants to know.
+    pub reply: ReplyTo,
+}
+
+impl std::fmt::Debug for OpenAgent {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "OpenAgent({})", self.shared.id)
+    }
+}
+
+/// A running agent.
+struct Member {
+    addr: Addr<AgentMsg>,
+    id: Arc<str>,
+}
+
+/// State of the fleet.
+pub struct FleetState {
+    agents: Agents,
+    members: HashMap<ActorId, Member>,
+    histories: HashMap<Arc<str>, Vec<Duration>>,
+    parked: HashMap<Arc<str>, String>,
+    begun: Instant,
+    /// Set when the fleet is being shut down: who wants to know, and the agents whose traces still run.
+    closing: Option<(Option<ReplyTo>, Vec<Arc<str>>)>,
+}
+
+/// The actor.
+pub struct Fleet;
+
+impl Actor for Fleet {
+    type Msg = FleetMsg;
+    type State = FleetState;
+    type Arguments = Agents;
+
+    async fn pre_start(&self, myself: ActorRef<FleetMsg>, agents: Agents) -> Result<FleetState, ActorProcessingErr> {
+        let mut state = FleetState {
+            members: HashMap::new(),
+            histories: HashMap::new(),
+            parked: HashMap::new(),
+            begun: Instant::now(),
+            closing: None,
+            agents,
+        };
+        // After a restart of the fleet, its agents go on.
+        let known: Vec<_> = state.agents.iter().map(|entry| entry.value().clone()).collect();
+        for shared in known {
+            state.start(&myself, shared).await;
+        }
+        Ok(state)
+    }
+
+    async fn handle(
+        &self,
+        myself: ActorRef<FleetMsg>,
+        message: FleetMsg,
+        state: &mut FleetState,
+    ) -> Result<(), ActorProcessingErr> {
+        match message {
+            FleetMsg::Open(open) => {
+                let OpenAgent { shared, reply } = *open;
+                match state.try_start(&myself, shared.clone()).await {
+                    Ok(()) => {
+                        state.agents.insert(shared.id.clone(), shared);
+                        reply.send(Ok(Reply::Done));
+                    }
+                    Err(exit) => reply.send(Err(CommandError::Refused(exit.cause().to_owned()))),
+                }
+            }
+            FleetMsg::Command { agent, command, reply } => state.command(&agent, command, reply),
+            FleetMsg::Gone(id, exit) => state.gone(&myself, id, &exit),
+            FleetMsg::Restart(agent) => {
+                let shared = state.agents.get(&agent).map(|entry| entry.value().clone());
+                if let Some(shared) = shared {
+                    state.start(&myself, shared).await;
+                }
+            }
+            FleetMsg::ShutDown(reply) => state.shut_down(&myself, reply),
+            FleetMsg::Idle(agent) => {
+                if let Some((_, running)) = &mut state.closing {
+                    running.retain(|known| *known != agent);
+                    if running.is_empty() {
+                        state.stop_all();
+                    }
+                }
+            }
+            FleetMsg::SettleOver => state.stop_all(),
+        }
+        Ok(())
+    }
+
+    async fn handle_supervisor_evt(
+        &self,
+        myself: ActorRef<FleetMsg>,
+        event: SupervisionEvent,
+        _: &mut FleetState,
+    ) -> Result<(), ActorProcessingErr> {
+        if let Some((id, exit)) = ended(&event) {
+            Addr::of(&myself).tell(FleetMsg::Gone(id, exit));
+        }
+        Ok(())
+    }
+}
+
+impl FleetState {
+    async fn try_start(&mut self, myself: &ActorRef<FleetMsg>, shared: Arc<AgentShared>) -> Result<(), Exit> {
+        let id = shared.id.clone();
+        let addr = spawn("Agent", id.to_string(), Agent, shared, myself.get_cell()).await?;
+        self.members.insert(addr.id(), Member { addr, id });
+        Ok(())
+    }
+
+    /// Starts an agent again; a start that fails counts like a death.
+    async fn start(&mut self, myself: &ActorRef<FleetMsg>, shared: Arc<AgentShared>) {
+        let id = shared.id.clone();
+        if let Err(exit) = self.try_start(myself, shared).await {
+            self.decide(myself, &id, &exit);
+        }
+    }
+
+    fn command(&self, agent: &Arc<str>, command: Command, reply: ReplyTo) {
+        if let Some(cause) = self.parked.get(agent) {
+            return reply.send(Err(CommandError::Parked(cause.clone())));
+        }
+        let Some(shared) = self.agents.get(agent) else {
+            return reply.send(Err(CommandError::Refused(format!("There is no agent {agent}"))));
+        };
+        // Dropping an undelivered command answers that it is lost.
+        drop(shared.turn_loop.try_tell(LoopMsg::Command(command, reply)));
+    }
+
+    fn gone(&mut self, myself: &ActorRef<FleetMsg>, id: ActorId, exit: &Exit) {
+        let Some(member) = self.members.remove(&id) else { return };
+        if let Some(shared) = self.agents.get(&member.id) {
+            shared.turn_loop.clear();
+        }
+        if self.closing.is_some() {
+            if self.members.is_empty()
+                && let Some((reply, _)) = &mut self.closing
+                && let Some(reply) = reply.take()
+            {
+                reply.send(Ok(Reply::Done));
+            }
+            return;
+        }
+        self.decide(myself, &member.id, exit);
+    }
+
+    fn decide(&mut self, myself: &ActorRef<FleetMsg>, agent: &Arc<str>, exit: &Exit) {
+        let history = self.histories.entry(agent.clone()).or_default();
+        let policy = RestartPolicy::actors(RestartKind::Transient);
+        match policy.decide(history, self.begun.elapsed(), exit) {
+            RestartDecision::Restart(wait) => {
+                trace::restarted("Agent", agent, exit.cause(), wait);
+                let agent = agent.clone();
+                myself.send_after(wait, move || FleetMsg::Restart(agent));
+            }
+            RestartDecision::Leave => drop(self.agents.remove(agent)),
+            RestartDecision::GiveUp => self.park(agent, exit.cause()),
+        }
+    }
+
+    /// Gives up on an agent. Whoever watches it is told; its session can be read and resumed.
+    fn park(&mut self, agent: &Arc<str>, cause: &str) {
+        tracing::error!(agent = &**agent, cause, "parked after repeated failures");
+        self.parked.insert(agent.clone(), cause.to_owned());
+        let Some(shared) = self.agents.get(agent) else { return };
+        let Seq { epoch, .. } = shared.last_seq();
+        let event = Event::Parked { cause: cause.to_owned() };
+        let published = Arc::new(Published { seq: Seq { epoch: epoch + 1, n: 1 }, event });
+        for subscriber in shared.subscribers.all() {
+            let content = Delivered::Events(vec![published.clone()]);
+            let _ = subscriber.to.deliver(Delivery { agent: agent.clone(), content, permit: None });
+        }
+    }
+
+    fn shut_down(&mut self, myself: &ActorRef<FleetMsg>, reply: ReplyTo) {
+        if self.members.is_empty() {
+            return reply.send(Ok(Reply::Done));
+        }
+        let running: Vec<_> = self.members.values().map(|member| member.id.clone()).collect();
+        for agent in &running {
+            let (me, id) = (Addr::of(myself), agent.clone());
+            self.command(agent, Command::Abort, ReplyTo::new(move |_| me.tell(FleetMsg::Idle(id))));
+        }
+        self.closing = Some((Some(reply), running));
+        myself.send_after(SETTLE, || FleetMsg::SettleOver);
+    }
+
+    fn stop_all(&self) {
+        self.members.values().for_each(|member| member.addr.actor().stop(None));
+    }
+}

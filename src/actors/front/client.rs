@@ -1,0 +1,60 @@
+//! A front's side of one agent: where commands go, and where its events come from.
+
+use std::sync::Arc;
+
+use crate::{
+    actors::{
+        address::{Recipient, Slot},
+        event_bus::{self, BusMsg},
+        fleet::{FleetMsg, OpenAgent},
+        reply::ReplyTo,
+        shared::AgentShared,
+        subscriber::{Delivery, Subscriber, SubscriberKind},
+    },
+    protocol::{Command, CommandError},
+};
+
+/// One agent, as a front or a program sees it.
+#[derive(Clone)]
+pub struct AgentClient {
+    /// The agent.
+    pub shared: Arc<AgentShared>,
+    /// The fleet that it is in.
+    pub fleet: Slot<FleetMsg>,
+}
+
+impl AgentClient {
+    /// Opens the agent; the answer comes when it takes commands.
+    pub fn open(&self, reply: ReplyTo) {
+        let open = OpenAgent { shared: self.shared.clone(), reply };
+        // Dropping what could not be delivered answers that it is lost.
+        drop(self.fleet.try_tell(FleetMsg::Open(Box::new(open))));
+    }
+
+    /// Sends a command.
+    pub fn send(&self, command: Command, reply: ReplyTo) {
+        let message = FleetMsg::Command { agent: self.shared.id.clone(), command, reply };
+        // Dropping what could not be delivered answers that it is lost.
+        drop(self.fleet.try_tell(message));
+    }
+
+    /// Sends a command and waits for the answer.
+    ///
+    /// # Errors
+    /// Why it was not carried out.
+    pub async fn command(&self, command: Command) -> Result<crate::protocol::Reply, CommandError> {
+        let (reply, answer) = ReplyTo::channel();
+        self.send(command, reply);
+        answer.await.unwrap_or(Err(CommandError::Lost))
+    }
+
+    /// Begins to watch. The first delivery is a snapshot.
+    pub fn subscribe(&self, kind: SubscriberKind, to: Recipient<Delivery>) -> Subscriber {
+        let subscriber = event_bus::subscriber(kind, to);
+        if self.shared.bus.try_tell(BusMsg::Subscribe(subscriber.clone())).is_err() {
+            // The bus is being restarted; it greets whoever is on the list.
+            self.shared.subscribers.add(subscriber.clone());
+        }
+        subscriber
+    }
+}

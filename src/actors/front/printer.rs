@@ -1,0 +1,295 @@
+//! Print and JSON mode: sends prompts one after another and prints what comes of them.
+//!
+//! JSON mode prints every event of the agent as pi's records, one line each, behind the session's header. Print mode
+//! prints the text of the last answer. Both say on standard error what went wrong, and both end the process with 1
+//! when the last answer failed.
+
+use std::{
+    collections::VecDeque,
+    io::IsTerminal,
+    sync::Arc,
+    time::Duration,
+};
+
+use ractor::{Actor, ActorCell, ActorProcessingErr, ActorRef};
+
+use super::{
+    client::AgentClient,
+    complain,
+    stdout::{Chunk, Stdout},
+};
+use crate::{
+    actors::{
+        address::{Addr, Recipient, Slot},
+        fleet::FleetMsg,
+        reply::{CommandResult, ReplyTo},
+        runtime::{FrontFactory, FrontStart},
+        shared::AgentShared,
+        spawn::spawn,
+        subscriber::{Backlog, Delivered, Delivery, SubscriberKind},
+    },
+    protocol::{
+        AgentMessage, AssistantMessage, Command, CommandError, Event, Published, StopReason,
+        command::Input,
+        message::text_of,
+        wire::{WireMode, WireState, write_event, write_header},
+    },
+};
+
+/// What a restarting agent gets before a prompt whose answer was lost is sent again.
+const AGAIN: Duration = Duration::from_millis(20);
+
+/// What is printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PrintMode {
+    /// The last answer's text.
+    Text,
+    /// Every event.
+    Json,
+}
+
+/// Starts the printer.
+pub struct PrinterFactory {
+    /// The agent.
+    pub shared: Arc<AgentShared>,
+    /// What is printed.
+    pub mode: PrintMode,
+    /// The prompts, in order.
+    pub prompts: Vec<Input>,
+}
+
+impl FrontFactory for PrinterFactory {
+    fn start(&self, fleet: Slot<FleetMsg>, done: Recipient<i32>, supervisor: ActorCell) -> FrontStart<'_> {
+        Box::pin(async move {
+            let args = PrinterArgs {
+                agent: AgentClient { shared: self.shared.clone(), fleet },
+                mode: self.mode,
+                prompts: self.prompts.clone().into(),
+                done,
+            };
+            Ok(spawn("Printer", "", Printer, args, supervisor).await?.id())
+        })
+    }
+}
+
+/// What the printer begins with.
+pub struct PrinterArgs {
+    agent: AgentClient,
+    mode: PrintMode,
+    prompts: VecDeque<Input>,
+    done: Recipient<i32>,
+}
+
+/// What the printer is told.
+#[derive(Debug)]
+pub enum PrinterMsg {
+    /// The agent takes commands, or does not.
+    Opened(CommandResult),
+    /// What the agent does.
+    Delivery(Delivery),
+    /// What became of the prompt that was sent.
+    Prompted(CommandResult),
+    /// Send a prompt again whose answer was lost.
+    Again,
+    /// Standard output cannot be written any more.
+    Broken(String),
+    /// Everything is out.
+    Flushed,
+}
+
+/// State of the printer.
+pub struct PrinterState {
+    agent: AgentClient,
+    mode: PrintMode,
+    prompts: VecDeque<Input>,
+    done: Recipient<i32>,
+    me: Addr<PrinterMsg>,
+    out: Stdout,
+    wire: WireState,
+    backlog: Option<Arc<Backlog>>,
+    last: Option<Arc<AssistantMessage>>,
+    /// A prompt was sent, and its trace is not over.
+    waiting: Option<Input>,
+    progress: bool,
+    code: i32,
+}
+
+/// The actor.
+pub struct Printer;
+
+impl Actor for Printer {
+    type Msg = PrinterMsg;
+    type State = PrinterState;
+    type Arguments = PrinterArgs;
+
+    async fn pre_start(
+        &self,
+        myself: ActorRef<PrinterMsg>,
+        args: PrinterArgs,
+    ) -> Result<PrinterState, ActorProcessingErr> {
+        let me = Addr::of(&myself);
+        let opened = me.clone();
+        args.agent.open(ReplyTo::new(move |result| opened.tell(PrinterMsg::Opened(result))));
+        Ok(PrinterState {
+            out: Stdout::start(Recipient::new(me.clone(), PrinterMsg::Broken)),
+            wire: WireState::new(WireMode::Json),
+            backlog: None,
+            last: None,
+            waiting: None,
+            progress: args.mode == PrintMode::Text && std::io::stderr().is_terminal(),
+            code: 0,
+            me,
+            agent: args.agent,
+            mode: args.mode,
+            prompts: args.prompts,
+            done: args.done,
+        })
+    }
+
+    async fn handle(
+        &self,
+        myself: ActorRef<PrinterMsg>,
+        message: PrinterMsg,
+        state: &mut PrinterState,
+    ) -> Result<(), ActorProcessingErr> {
+        match message {
+            PrinterMsg::Opened(Ok(_)) => {
+                state.print_header();
+                let to = Recipient::new(state.me.clone(), PrinterMsg::Delivery);
+                state.backlog = Some(state.agent.subscribe(SubscriberKind::Lossless, to).backlog);
+                state.next_prompt();
+            }
+            PrinterMsg::Opened(Err(error)) => state.fail(&error.to_string()),
+            PrinterMsg::Delivery(delivery) => state.deliver(delivery),
+            PrinterMsg::Prompted(Ok(_)) => {}
+            // The loop died with the prompt in its mailbox, or right after it took it: the operation's number tells.
+            PrinterMsg::Prompted(Err(CommandError::Lost)) => {
+                if let Some(input) = state.waiting.clone() {
+                    state.prompts.push_front(input);
+                    myself.send_after(AGAIN, || PrinterMsg::Again);
+                }
+            }
+            PrinterMsg::Again => state.next_prompt(),
+            PrinterMsg::Prompted(Err(error)) => state.fail(&error.to_string()),
+            PrinterMsg::Broken(cause) => {
+                complain(&format!("Error: standard output cannot be written: {cause}"));
+                state.agent.send(Command::Abort, ReplyTo::nobody());
+                state.end(1);
+            }
+            PrinterMsg::Flushed => {
+                // The root ends everything; when it is gone, so is the process.
+                let _ = state.done.deliver(state.code);
+            }
+        }
+        Ok(())
+    }
+}
+
+impl PrinterState {
+    fn print_header(&self) {
+        if let (PrintMode::Json, Some(tree)) = (self.mode, self.agent.shared.tree()) {
+            let mut bytes = Vec::new();
+            write_header(tree.header(), &mut bytes);
+            self.out.write(Chunk { bytes, ..Chunk::default() });
+        }
+    }
+
+    fn next_prompt(&mut self) {
+        let Some(input) = self.prompts.pop_front() else { return self.finish() };
+        self.waiting = Some(input.clone());
+        let me = self.me.clone();
+        let reply = ReplyTo::new(move |result| me.tell(PrinterMsg::Prompted(result)));
+        self.agent.send(Command::Prompt { input, behavior: None }, reply);
+    }
+
+    fn deliver(&mut self, delivery: Delivery) {
+        let events = match delivery.content {
+            Delivered::Events(events) => events,
+            Delivered::Snapshot(view) => {
+                if let Some(cause) = &view.parked {
+                    self.fail(&format!("The agent failed repeatedly and was given up: {cause}"));
+                }
+                return;
+            }
+        };
+        let mut bytes = Vec::new();
+        for event in &events {
+            if self.mode == PrintMode::Json {
+                write_event(event, &mut self.wire, &mut bytes);
+            }
+        }
+        let weights = events.iter().map(|event| event.event.weight()).collect();
+        let release = self.backlog.clone().map(|backlog| (backlog, weights));
+        self.out.write(Chunk { bytes, release, permit: delivery.permit, written: None });
+        for event in events {
+            self.watch(&event);
+        }
+    }
+
+    fn watch(&mut self, published: &Published) {
+        match &published.event {
+            Event::MessageEnd { message: AgentMessage::Assistant(message), .. } => self.last = Some(message.clone()),
+            Event::AgentSettled { .. } if self.waiting.take().is_some() => self.next_prompt(),
+            Event::Notice { text, .. } => complain(text),
+            Event::ExtensionError { extension, event, error } => {
+                complain(&format!("Extension {extension} failed at {event}: {error}"));
+            }
+            Event::Parked { cause } => {
+                self.fail(&format!("The agent failed repeatedly and was given up: {cause}"));
+            }
+            Event::ToolExecutionStart { call } if self.progress => complain(&format!("· {}", call.tool_name)),
+            Event::AutoRetryStart { attempt, max_attempts, delay_ms, error_message } if self.progress => {
+                complain(&format!("· retry {attempt} of {max_attempts} in {delay_ms} ms: {error_message}"));
+            }
+            _ => {}
+        }
+    }
+
+    /// All prompts are done: the result decides the exit code.
+    fn finish(&mut self) {
+        let Some(last) = self.last.clone() else { return self.end(0) };
+        match last.stop_reason {
+            StopReason::Error | StopReason::Aborted => {
+                let text = last.error_message.clone().unwrap_or_else(|| "The request failed.".to_owned());
+                complain(&text);
+                self.end(1);
+            }
+            StopReason::Length if self.mode == PrintMode::Text => {
+                self.print_text(&last);
+                complain("Warning: the answer was cut off: it hit the output token limit.");
+                self.end(1);
+            }
+            _ => {
+                self.print_text(&last);
+                self.end(0);
+            }
+        }
+    }
+
+    fn print_text(&self, message: &AssistantMessage) {
+        if self.mode == PrintMode::Text {
+            let blocks: Vec<_> = message.content.iter().filter(|block| block.as_text().is_some()).cloned().collect();
+            if !blocks.is_empty() {
+                let bytes = format!("{}\n", text_of_blocks(&blocks)).into_bytes();
+                self.out.write(Chunk { bytes, ..Chunk::default() });
+            }
+        }
+    }
+
+    fn fail(&mut self, text: &str) {
+        complain(&format!("Error: {text}"));
+        self.end(1);
+    }
+
+    /// Ends the process with this code when everything is out.
+    fn end(&mut self, code: i32) {
+        self.code = self.code.max(code);
+        self.prompts.clear();
+        let me = self.me.clone();
+        self.out.flushed(move || me.tell(PrinterMsg::Flushed));
+    }
+}
+
+fn text_of_blocks(blocks: &[crate::protocol::Block]) -> String {
+    text_of(blocks, "\n")
+}

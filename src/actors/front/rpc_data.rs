@@ -1,0 +1,77 @@
+//! Answers to questions about state, from the front's view and the session's tree.
+
+use crate::{
+    actors::shared::AgentShared,
+    protocol::{
+        AgentMessage, ThinkingLevel,
+        view::View,
+        wire::{CommandInfo, ForkMessage, ResponseData, RpcCommand, StateData},
+    },
+    store::tree::TreeView,
+};
+
+/// Answers a question.
+///
+/// # Errors
+/// Why there is no answer, in words for the client.
+pub fn answer(
+    shared: &AgentShared,
+    view: &View,
+    commands: &[CommandInfo],
+    question: &RpcCommand,
+) -> Result<Option<ResponseData>, String> {
+    let Some(tree) = shared.tree() else { return Err("The session is not open yet.".into()) };
+    Ok(Some(match question {
+        RpcCommand::GetState => ResponseData::State(Box::new(state(shared, view, &tree))),
+        RpcCommand::GetMessages => ResponseData::Messages(tree.context().messages),
+        RpcCommand::GetAvailableModels => ResponseData::Models(shared.config.catalogue.available()),
+        RpcCommand::GetAvailableThinkingLevels => {
+            let selection = shared.selection();
+            let levels = selection.model.as_ref().map(|model| model.thinking_levels());
+            ResponseData::Levels(levels.unwrap_or_else(|| vec![ThinkingLevel::Off]))
+        }
+        RpcCommand::GetSessionStats => ResponseData::Stats(Box::new(super::rpc_stats::stats(shared, &tree))),
+        RpcCommand::GetForkMessages => ResponseData::ForkMessages(
+            tree.fork_messages().into_iter().map(|(entry_id, text)| ForkMessage { entry_id, text }).collect(),
+        ),
+        RpcCommand::GetEntries { since } => match tree.entries_json(since.as_ref()) {
+            Some(json) => ResponseData::Json(json),
+            None => return Err(format!("Entry not found: {}", since.as_ref().map_or("", |id| id.as_str()))),
+        },
+        RpcCommand::GetTree => ResponseData::Json(tree.nodes_json()),
+        RpcCommand::GetLastAssistantText => ResponseData::Text(last_text(&tree)),
+        RpcCommand::GetCommands => ResponseData::Commands(commands.to_vec()),
+        other => return Err(format!("The command {} is not available in this version.", other.name())),
+    }))
+}
+
+fn state(shared: &AgentShared, view: &View, tree: &TreeView) -> StateData {
+    let selection = shared.selection().clone();
+    StateData {
+        model: selection.model,
+        thinking_level: selection.thinking,
+        is_streaming: view.running,
+        is_compacting: view.compacting,
+        steering_mode: selection.steering_mode,
+        follow_up_mode: selection.follow_up_mode,
+        session_file: shared.place.file(),
+        session_id: tree.header().id.clone(),
+        session_name: tree.name(),
+        auto_compaction_enabled: selection.auto_compaction,
+        message_count: tree.context().messages.len(),
+        pending_message_count: view.steering.len() + view.follow_up.len(),
+    }
+}
+
+/// The text of the last answer. Answers without text that did not simply stop are passed over.
+fn last_text(tree: &TreeView) -> Option<String> {
+    let messages = tree.context().messages;
+    let answers = messages.iter().rev().filter_map(AgentMessage::as_assistant);
+    for answer in answers {
+        let text = crate::protocol::message::text_of(&answer.content, "");
+        if !text.is_empty() || answer.stop_reason == crate::protocol::StopReason::Stop {
+            return Some(text.trim().to_owned()).filter(|text| !text.is_empty());
+        }
+    }
+    None
+}

@@ -1,0 +1,51 @@
+//! Counts, tokens and cost of a session for `get_session_stats`.
+
+use crate::{
+    actors::shared::AgentShared,
+    protocol::{
+        AgentMessage, Block, Message,
+        context::convert_to_llm,
+        wire::{ContextUsage, StatsData, TokenTotals},
+    },
+    providers::limits,
+    store::tree::TreeView,
+};
+
+/// The statistics of a session.
+#[must_use]
+pub fn stats(shared: &AgentShared, tree: &TreeView) -> StatsData {
+    let totals = tree.totals();
+    let messages = tree.context().messages;
+    let tool_calls = messages
+        .iter()
+        .filter_map(AgentMessage::as_assistant)
+        .map(|message| message.content.iter().filter(|block| matches!(block, Block::ToolCall(_))).count())
+        .sum();
+    let usage = totals.usage;
+    let window = shared.selection().model.as_ref().map_or(0, |model| model.context_window);
+    StatsData {
+        session_file: shared.place.file(),
+        session_id: tree.header().id.clone(),
+        user_messages: totals.user_messages,
+        assistant_messages: totals.assistant_messages,
+        tool_calls,
+        tool_results: totals.tool_results,
+        total_messages: totals.messages,
+        tokens: TokenTotals {
+            input: usage.input,
+            output: usage.output,
+            cache_read: usage.cache_read,
+            cache_write: usage.cache_write,
+            total: usage.total_tokens,
+        },
+        cost: usage.cost.total,
+        context_usage: (window > 0).then(|| context_usage(&convert_to_llm(&messages), window)),
+    }
+}
+
+fn context_usage(messages: &[Message], window: u64) -> ContextUsage {
+    let tokens = limits::estimate_context(messages);
+    #[allow(clippy::cast_precision_loss)]
+    let percent = tokens as f64 / window as f64 * 100.0;
+    ContextUsage { tokens: Some(tokens), context_window: window, percent: Some(percent) }
+}

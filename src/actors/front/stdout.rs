@@ -1,0 +1,120 @@
+//! The thread that owns standard output.
+//!
+//! A write to a pipe that nobody reads blocks for ever; so it happens in a thread of its own, and everything that
+//! waits for it holds permits, not memory. What has piled up while a write went on goes out in the next one.
+
+use std::{
+    fs::File,
+    io::{self, ErrorKind, Write},
+    os::fd::AsFd,
+    sync::{Arc, mpsc},
+    thread,
+    time::Duration,
+};
+
+use tokio::sync::OwnedSemaphorePermit;
+
+use crate::actors::{address::Recipient, subscriber::Backlog};
+
+/// Bytes that one write takes at most, apart from a single larger chunk.
+const BLOCK: usize = 256 * 1024;
+
+/// Bytes on their way out, and what they hold up until they are.
+#[derive(Default)]
+pub struct Chunk {
+    /// The bytes.
+    pub bytes: Vec<u8>,
+    /// The backlog to release, and by how much for each event.
+    pub release: Option<(Arc<Backlog>, Vec<usize>)>,
+    /// The permit to free.
+    pub permit: Option<Arc<OwnedSemaphorePermit>>,
+    /// Called when the bytes are out or thrown away.
+    pub written: Option<Box<dyn FnOnce() + Send>>,
+}
+
+impl Drop for Chunk {
+    fn drop(&mut self) {
+        if let Some((backlog, weights)) = self.release.take() {
+            weights.into_iter().for_each(|weight| backlog.release(weight));
+        }
+    }
+}
+
+/// The writing end of the thread's queue.
+#[derive(Clone)]
+pub struct Stdout(mpsc::Sender<Chunk>);
+
+impl Stdout {
+    /// Starts the thread. `failed` hears of the first write error; from then on everything is thrown away.
+    #[must_use]
+    pub fn start(failed: Recipient<String>) -> Self {
+        let (sender, receiver) = mpsc::channel();
+        let spawned = thread::Builder::new().name("stdout".into()).spawn(move || run(&receiver, &failed));
+        if let Err(error) = spawned {
+            tracing::error!(%error, "the thread for standard output did not start");
+        }
+        Self(sender)
+    }
+
+    /// Queues bytes.
+    pub fn write(&self, chunk: Chunk) {
+        // The thread ends only with the process, or when it could not start, which was logged.
+        let _ = self.0.send(chunk);
+    }
+
+    /// Calls `then` when everything queued so far is out or thrown away.
+    pub fn flushed(&self, then: impl FnOnce() + Send + 'static) {
+        self.write(Chunk { written: Some(Box::new(then)), ..Chunk::default() });
+    }
+}
+
+fn run(receiver: &mpsc::Receiver<Chunk>, failed: &Recipient<String>) {
+    // The descriptor itself: std's stdout has a line buffer that only costs here.
+    let mut out = match io::stdout().as_fd().try_clone_to_owned() {
+        Ok(fd) => File::from(fd),
+        Err(error) => return drop(failed.deliver(error.to_string())),
+    };
+    let mut broken = false;
+    let mut block = Vec::new();
+    while let Ok(first) = receiver.recv() {
+        let mut chunks = vec![first];
+        block.clear();
+        block.extend_from_slice(&chunks[0].bytes);
+        while block.len() < BLOCK {
+            match receiver.try_recv() {
+                Ok(next) => {
+                    block.extend_from_slice(&next.bytes);
+                    chunks.push(next);
+                }
+                Err(_) => break,
+            }
+        }
+        if !broken && let Err(error) = write_all(&mut out, &block) {
+            broken = true;
+            // The front is gone: so is whoever wanted to know.
+            let _ = failed.deliver(error.to_string());
+        }
+        for mut chunk in chunks {
+            if let Some(written) = chunk.written.take() {
+                written();
+            }
+        }
+        if block.capacity() > 4 * BLOCK {
+            block = Vec::new();
+        }
+    }
+}
+
+/// Writes everything; a pipe in non-blocking mode that is full is tried again a little later.
+fn write_all(out: &mut impl Write, mut bytes: &[u8]) -> io::Result<()> {
+    while !bytes.is_empty() {
+        match out.write(bytes) {
+            Ok(0) => return Err(ErrorKind::WriteZero.into()),
+            Ok(n) => bytes = &bytes[n..],
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) if error.kind() == ErrorKind::WouldBlock => thread::sleep(Duration::from_millis(10)),
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,113 @@
+//! The worker of one model call: reads the provider's stream and passes it on, batch by batch.
+//!
+//! It takes a permit of its agent for each batch: when a lossless subscriber stops reading, permits run out, the
+//! worker stops polling, and the provider's socket fills up. Aborting is the request's token; a kill closes the
+//! connection.
+
+use std::sync::Arc;
+
+use ractor::{Actor, ActorProcessingErr, ActorRef};
+use tokio_stream::StreamExt;
+use tracing::Instrument;
+
+use super::{
+    address::Recipient,
+    shared::AgentShared,
+    turn_io::{Input, Work},
+};
+use crate::{
+    protocol::{AgentMessage, AssistantMessage, Event, Failure, FailureClass, StopReason, StreamEvent},
+    providers::{Provider, Request},
+};
+
+/// What the worker needs.
+pub struct StreamWork {
+    /// The agent.
+    pub shared: Arc<AgentShared>,
+    /// The wire.
+    pub provider: Arc<dyn Provider>,
+    /// The request.
+    pub request: Request,
+    /// The loop that waits.
+    pub to: Recipient<Input>,
+    /// The work that it waits for.
+    pub work: Work,
+}
+
+/// The worker.
+pub struct ProviderStream;
+
+impl Actor for ProviderStream {
+    type Msg = StreamWork;
+    type State = ();
+    type Arguments = ();
+
+    async fn pre_start(&self, _: ActorRef<StreamWork>, (): ()) -> Result<(), ActorProcessingErr> {
+        Ok(())
+    }
+
+    async fn handle(
+        &self,
+        myself: ActorRef<StreamWork>,
+        work: StreamWork,
+        (): &mut (),
+    ) -> Result<(), ActorProcessingErr> {
+        let model = &work.request.model;
+        let span = tracing::info_span!("call", provider = model.provider, model = model.id, api = model.api);
+        relay(work).instrument(span).await;
+        myself.stop(None);
+        Ok(())
+    }
+}
+
+async fn relay(work: StreamWork) {
+    let StreamWork { shared, provider, request, to, work } = work;
+    let cancel = request.cancel.clone();
+    let model = request.model.clone();
+    let mut stream = provider.stream(request);
+    let mut started = false;
+    let mut end = None;
+    while let Some(batch) = stream.next().await {
+        let mut events = Vec::with_capacity(batch.len());
+        for event in batch {
+            match event {
+                StreamEvent::Start(message) => {
+                    started = true;
+                    let pending =
+                        AssistantMessage { stop_reason: StopReason::Pending, ..Arc::unwrap_or_clone(message) };
+                    let message = AgentMessage::Assistant(Arc::new(pending));
+                    shared.publish(vec![Event::MessageStart { message }]);
+                }
+                StreamEvent::Done(message) => end = Some((message, None)),
+                StreamEvent::Failed { message, failure } => end = Some((message, Some(failure))),
+                event => events.push(event),
+            }
+        }
+        if !events.is_empty() {
+            // When permits have run out, an abort must still get through: then the rest is passed on without one.
+            let permit = tokio::select! {
+                permit = shared.stream_permits.clone().acquire_owned() => permit.ok(),
+                () = cancel.cancelled() => None,
+            };
+            shared.stream(events, permit);
+        }
+        if end.is_some() {
+            break;
+        }
+    }
+    let (message, failure) = end.unwrap_or_else(|| {
+        let text = format!("The provider for {} ended its stream without an end", model.api);
+        let message = AssistantMessage {
+            api: model.api.clone(),
+            provider: model.provider.clone(),
+            model: model.id.clone(),
+            stop_reason: StopReason::Error,
+            error_message: Some(text.clone()),
+            timestamp: crate::protocol::time::now_ms(),
+            ..AssistantMessage::default()
+        };
+        (Arc::new(message), Some(Failure::new(FailureClass::ProtocolError, text)))
+    });
+    // When the loop is gone, so is this worker: its death is under way.
+    let _ = to.deliver(Input::Answered { work, message, failure, started });
+}

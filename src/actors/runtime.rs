@@ -1,0 +1,253 @@
+//! The root: starts extensions, fleet and front in this order, ends them in the reverse one. Its end ends the process.
+
+use std::{
+    future::Future,
+    pin::Pin,
+    sync::{Arc, Mutex, PoisonError},
+    time::{Duration, Instant},
+};
+
+use ractor::{Actor, ActorCell, ActorId, ActorProcessingErr, ActorRef, SupervisionEvent};
+use tokio::sync::oneshot;
+
+use super::{
+    address::{Addr, Recipient, Slot},
+    extensions::{Extensions, ExtensionsMsg},
+    fleet::{Agents, Fleet, FleetMsg},
+    reply::ReplyTo,
+    restart::{Exit, RestartDecision, RestartKind, RestartPolicy},
+    shared::Observer,
+    spawn::{ended, spawn, spawn_root},
+    trace,
+};
+
+/// How long the whole orderly end may take.
+const DRAIN: Duration = Duration::from_secs(5);
+
+/// A front's start: the id of its actor.
+pub type FrontStart<'a> = Pin<Box<dyn Future<Output = Result<ActorId, Exit>> + Send + 'a>>;
+
+/// Starts the front end: the one who gives the agents work and shows what they do.
+pub trait FrontFactory: Send + Sync {
+    /// Starts it below `supervisor`. It says through `done` how the process should end.
+    fn start(&self, fleet: Slot<FleetMsg>, done: Recipient<i32>, supervisor: ActorCell) -> FrontStart<'_>;
+}
+
+/// What the root is told.
+#[derive(Debug)]
+pub enum RuntimeMsg {
+    /// A child is gone.
+    Gone(ActorId, Exit),
+    /// The wait before a restart is over.
+    Restart(Part),
+    /// The front is done: end everything, with this exit code.
+    Done(i32),
+    /// Everything has ended, or had its time.
+    Drained,
+}
+
+/// The parts below the root that are restarted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// The extensions' supervisor.
+    Extensions,
+    /// The fleet.
+    Fleet,
+}
+
+/// What the root begins with.
+pub struct RuntimeArgs {
+    /// The extensions.
+    pub extensions: Vec<Observer>,
+    /// The agents that are open.
+    pub agents: Agents,
+    /// The place of the fleet.
+    pub fleet: Slot<FleetMsg>,
+    /// The front.
+    pub front: Arc<dyn FrontFactory>,
+    /// Where the exit code goes.
+    pub exit: oneshot::Sender<i32>,
+}
+
+/// State of the root.
+pub struct RuntimeState {
+    extensions: Vec<Observer>,
+    agents: Agents,
+    fleet: Slot<FleetMsg>,
+    exit: Option<oneshot::Sender<i32>>,
+    code: Option<i32>,
+    running: Vec<(ActorId, Option<Part>)>,
+    histories: [Vec<Duration>; 2],
+    begun: Instant,
+}
+
+/// The actor.
+pub struct Runtime;
+
+impl Actor for Runtime {
+    type Msg = RuntimeMsg;
+    type State = RuntimeState;
+    type Arguments = RuntimeArgs;
+
+    async fn pre_start(
+        &self,
+        myself: ActorRef<RuntimeMsg>,
+        args: RuntimeArgs,
+    ) -> Result<RuntimeState, ActorProcessingErr> {
+        let mut state = RuntimeState {
+            extensions: args.extensions,
+            agents: args.agents,
+            fleet: args.fleet.clone(),
+            exit: Some(args.exit),
+            code: None,
+            running: Vec::new(),
+            histories: Default::default(),
+            begun: Instant::now(),
+        };
+        for part in [Part::Extensions, Part::Fleet] {
+            state.start(&myself, part).await.map_err(|exit| exit.cause().to_owned())?;
+        }
+        let done = Recipient::new(Addr::of(&myself), RuntimeMsg::Done);
+        let front = args.front.start(args.fleet, done, myself.get_cell()).await;
+        let id = front.map_err(|exit| format!("the front end did not start: {}", exit.cause()))?;
+        state.running.push((id, None));
+        Ok(state)
+    }
+
+    async fn handle(
+        &self,
+        myself: ActorRef<RuntimeMsg>,
+        message: RuntimeMsg,
+        state: &mut RuntimeState,
+    ) -> Result<(), ActorProcessingErr> {
+        match message {
+            RuntimeMsg::Gone(id, exit) => {
+                let Some(at) = state.running.iter().position(|(known, _)| *known == id) else { return Ok(()) };
+                match state.running.remove(at).1 {
+                    Some(part) => state.decide(&myself, part, &exit),
+                    // A second front could tear a line that the first one had begun.
+                    None => state.end(&myself, 1),
+                }
+            }
+            RuntimeMsg::Restart(part) => {
+                if let Err(exit) = state.start(&myself, part).await {
+                    state.decide(&myself, part, &exit);
+                }
+            }
+            RuntimeMsg::Done(code) => state.end(&myself, code),
+            RuntimeMsg::Drained => {
+                if let Some(exit) = state.exit.take() {
+                    // Nobody waits for the code any more: the process is ending anyway.
+                    let _ = exit.send(state.code.unwrap_or(1));
+                }
+                myself.stop(None);
+            }
+        }
+        Ok(())
+    }
+
+    async fn handle_supervisor_evt(
+        &self,
+        myself: ActorRef<RuntimeMsg>,
+        event: SupervisionEvent,
+        _: &mut RuntimeState,
+    ) -> Result<(), ActorProcessingErr> {
+        if let Some((id, exit)) = ended(&event) {
+            Addr::of(&myself).tell(RuntimeMsg::Gone(id, exit));
+        }
+        Ok(())
+    }
+}
+
+impl RuntimeState {
+    async fn start(&mut self, myself: &ActorRef<RuntimeMsg>, part: Part) -> Result<(), Exit> {
+        let supervisor = myself.get_cell();
+        let id = match part {
+            Part::Extensions => {
+                let addr: Addr<ExtensionsMsg> =
+                    spawn("Extensions", "", Extensions, self.extensions.clone(), supervisor).await?;
+                addr.id()
+            }
+            Part::Fleet => {
+                let addr = spawn("Fleet", "", Fleet, self.agents.clone(), supervisor).await?;
+                let id = addr.id();
+                self.fleet.fill(addr);
+                id
+            }
+        };
+        self.running.push((id, Some(part)));
+        Ok(())
+    }
+
+    fn decide(&mut self, myself: &ActorRef<RuntimeMsg>, part: Part, exit: &Exit) {
+        if part == Part::Fleet {
+            self.fleet.clear();
+        }
+        if self.code.is_some() {
+            return;
+        }
+        let history = &mut self.histories[part as usize];
+        match RestartPolicy::actors(RestartKind::Permanent).decide(history, self.begun.elapsed(), exit) {
+            RestartDecision::Restart(wait) => {
+                trace::restarted(&format!("{part:?}"), "", exit.cause(), wait);
+                myself.send_after(wait, move || RuntimeMsg::Restart(part));
+            }
+            RestartDecision::GiveUp | RestartDecision::Leave => {
+                tracing::error!(?part, cause = exit.cause(), "given up after repeated failures");
+                self.end(myself, 1);
+            }
+        }
+    }
+
+    /// The orderly end: traces first, then agents, then everything else.
+    fn end(&mut self, myself: &ActorRef<RuntimeMsg>, code: i32) {
+        if self.code.is_some() {
+            return;
+        }
+        self.code = Some(code);
+        let me = Addr::of(myself);
+        let drained = me.clone();
+        let reply = ReplyTo::new(move |_| drained.tell(RuntimeMsg::Drained));
+        self.fleet.tell(FleetMsg::ShutDown(reply));
+        myself.send_after(DRAIN, || RuntimeMsg::Drained);
+    }
+}
+
+/// A running runtime, as the one who started it sees it.
+pub struct RuntimeHandle {
+    root: Addr<RuntimeMsg>,
+    exit: Mutex<Option<oneshot::Receiver<i32>>>,
+}
+
+impl RuntimeHandle {
+    /// Starts a runtime.
+    ///
+    /// # Errors
+    /// What did not start, and why.
+    pub async fn start(
+        extensions: Vec<Observer>,
+        agents: Agents,
+        fleet: Slot<FleetMsg>,
+        front: Arc<dyn FrontFactory>,
+    ) -> Result<Self, Exit> {
+        let (sender, exit) = oneshot::channel();
+        let args = RuntimeArgs { extensions, agents, fleet, front, exit: sender };
+        let root = spawn_root("Runtime", Runtime, args).await?;
+        Ok(Self { root, exit: Mutex::new(Some(exit)) })
+    }
+
+    /// Begins the orderly end with this exit code.
+    pub fn end(&self, code: i32) {
+        self.root.tell(RuntimeMsg::Done(code));
+    }
+
+    /// Waits for the end; the exit code. To be awaited once.
+    pub async fn wait(&self) -> i32 {
+        let exit = self.exit.lock().unwrap_or_else(PoisonError::into_inner).take();
+        match exit {
+            // The root died without a word: a failure.
+            Some(exit) => exit.await.unwrap_or(1),
+            None => 1,
+        }
+    }
+}

@@ -1,0 +1,244 @@
+//! What the actors of one agent share: places, not state. It outlives every restart of them.
+
+use std::{
+    path::PathBuf,
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicU32, AtomicU64, Ordering},
+    },
+};
+
+use serde_json::{Map, Value};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+
+use super::{
+    address::{Recipient, Slot},
+    chain::Chain,
+    compactor::CompactorMsg,
+    event_bus::{self, BusMsg},
+    extension::{ExtMsg, Watches},
+    jobs::JobsMsg,
+    retry::RetrySettings,
+    session_writer::{SessionPlace, WriterMsg},
+    subscriber::{STREAM_PERMITS, SubscriberKind, Subscribers},
+    turn_loop::LoopMsg,
+};
+use crate::{
+    extensions::Extension,
+    protocol::{
+        Event, Model, StreamEvent, ThinkingLevel,
+        ask::AskPoint,
+        command::QueueMode,
+        event::Seq,
+    },
+    providers::{Provider, RequestRetry, Timeouts, catalogue::Catalogue},
+    store::tree::TreeView,
+    tools::{FileMemory, SessionFacts, Tool, operations::Operations},
+};
+
+/// Gives the provider that speaks a model's wire.
+pub trait ProviderSource: Send + Sync {
+    /// The provider; none when nobody speaks that API.
+    fn provider_for(&self, model: &Model) -> Option<Arc<dyn Provider>>;
+}
+
+/// Gives what depends on files around the project.
+pub trait ResourceSource: Send + Sync {
+    /// The system prompt's sections for these active tools, in order.
+    fn prompt_sections(&self, tools: &[Arc<dyn Tool>]) -> Vec<(String, String)>;
+
+    /// A user's text with skills and prompt templates expanded.
+    fn expand(&self, text: &str) -> String;
+}
+
+/// Keeps settings that commands change.
+pub trait SettingsSink: Send + Sync {
+    /// Stores a value; null removes it. A failure is reported, never fatal.
+    ///
+    /// # Errors
+    /// Why it could not be stored.
+    fn set(&self, path: &[&str], value: Value) -> Result<(), String>;
+
+    /// The thinking level that goes with a model by the settings: the model's own, else the default.
+    fn thinking_for(&self, model: &Model) -> Option<ThinkingLevel>;
+}
+
+/// An extension that watches agents.
+#[derive(Clone)]
+pub struct Observer {
+    /// The extension.
+    pub extension: Arc<dyn Extension>,
+    /// Its actor.
+    pub slot: Slot<ExtMsg>,
+    /// What it watches.
+    pub watches: Watches,
+}
+
+/// What an agent is made of. Fixed for its life.
+pub struct AgentConfig {
+    /// The folder that it works in.
+    pub cwd: PathBuf,
+    /// Models and keys.
+    pub catalogue: Arc<Catalogue>,
+    /// Wires.
+    pub providers: Arc<dyn ProviderSource>,
+    /// All tools that can be activated.
+    pub tools: Arc<Vec<Arc<dyn Tool>>>,
+    /// Interceptors.
+    pub chain: Chain,
+    /// Extensions that watch.
+    pub observers: Vec<Observer>,
+    /// Prompt, skills, templates.
+    pub resources: Arc<dyn ResourceSource>,
+    /// Settings that commands change.
+    pub settings: Arc<dyn SettingsSink>,
+    /// Files and processes.
+    pub operations: Arc<dyn Operations>,
+    /// Limits of waiting for providers.
+    pub timeouts: Timeouts,
+    /// Retries inside one model call.
+    pub request_retry: RequestRetry,
+    /// Tokens for thinking, by level.
+    pub thinking_budgets: Map<String, Value>,
+    /// What tools are told, apart from the model and the session.
+    pub facts: SessionFacts,
+}
+
+/// What is selected for the next request, and how the loop behaves. Commands change it.
+#[derive(Clone)]
+pub struct Selection {
+    /// The model.
+    pub model: Option<Arc<Model>>,
+    /// The thinking level in force.
+    pub thinking: ThinkingLevel,
+    /// Models to cycle through, with the level that goes with each; empty = all available.
+    pub scope: Vec<(Arc<Model>, Option<ThinkingLevel>)>,
+    /// Names of the active tools in order.
+    pub active_tools: Vec<String>,
+    /// How steering is delivered.
+    pub steering_mode: QueueMode,
+    /// How follow-ups are delivered.
+    pub follow_up_mode: QueueMode,
+    /// Retries of failed turns.
+    pub retry: RetrySettings,
+    /// Compact by itself.
+    pub auto_compaction: bool,
+}
+
+/// See the module.
+pub struct AgentShared {
+    /// The agent's id.
+    pub id: Arc<str>,
+    /// What it is made of.
+    pub config: Arc<AgentConfig>,
+    /// Where its session is.
+    pub place: SessionPlace,
+    /// Its event bus.
+    pub bus: Slot<BusMsg>,
+    /// Its session writer.
+    pub writer: Slot<WriterMsg>,
+    /// Its compactor.
+    pub compactor: Slot<CompactorMsg>,
+    /// Its jobs.
+    pub jobs: Slot<JobsMsg>,
+    /// Its turn loop.
+    pub turn_loop: Slot<LoopMsg>,
+    /// Who watches it.
+    pub subscribers: Subscribers,
+    /// The incarnation of its bus, from 1.
+    pub(super) epoch: AtomicU32,
+    /// Events sent to that incarnation.
+    pub(super) sent: AtomicU64,
+    /// Streamed batches under way to lossless subscribers.
+    pub stream_permits: Arc<Semaphore>,
+    /// The session's tree, as of the last append.
+    pub tree: watch::Sender<Option<TreeView>>,
+    /// What its tools have read.
+    pub file_memory: Arc<FileMemory>,
+    selection: Mutex<Selection>,
+}
+
+impl AgentShared {
+    /// A new agent's.
+    #[must_use]
+    pub fn new(id: Arc<str>, config: Arc<AgentConfig>, place: SessionPlace, selection: Selection) -> Arc<Self> {
+        let shared = Arc::new(Self {
+            id,
+            config,
+            place,
+            bus: Slot::default(),
+            writer: Slot::default(),
+            compactor: Slot::default(),
+            jobs: Slot::default(),
+            turn_loop: Slot::default(),
+            subscribers: Subscribers::default(),
+            epoch: AtomicU32::new(0),
+            sent: AtomicU64::new(0),
+            stream_permits: Arc::new(Semaphore::new(STREAM_PERMITS)),
+            tree: watch::Sender::new(None),
+            file_memory: Arc::default(),
+            selection: Mutex::new(selection),
+        });
+        for observer in &shared.config.observers {
+            let to = Recipient::of_slot(observer.slot.clone(), ExtMsg::Delivery);
+            let subscriber = event_bus::subscriber(SubscriberKind::Coalescing, to);
+            observer.watches.add(shared.id.clone(), subscriber.id, shared.bus.clone());
+            shared.subscribers.add(subscriber);
+        }
+        shared
+    }
+
+    /// Publishes events, in order.
+    pub fn publish(&self, events: Vec<Event>) {
+        let count = events.len() as u64;
+        self.sent.fetch_add(count, Ordering::Relaxed);
+        if self.bus.try_tell(BusMsg::Publish(events)).is_err() {
+            self.sent.fetch_sub(count, Ordering::Relaxed);
+        }
+    }
+
+    /// Publishes steps of the streaming answer; the permit comes free when all lossless subscribers let them go.
+    pub fn stream(&self, events: Vec<StreamEvent>, permit: Option<OwnedSemaphorePermit>) {
+        self.sent.fetch_add(1, Ordering::Relaxed);
+        if self.bus.try_tell(BusMsg::Stream { events, permit }).is_err() {
+            self.sent.fetch_sub(1, Ordering::Relaxed);
+        }
+    }
+
+    /// The number that the last event sent so far will have at least.
+    #[must_use]
+    pub fn last_seq(&self) -> Seq {
+        Seq { epoch: self.epoch.load(Ordering::Relaxed), n: self.sent.load(Ordering::Relaxed) }
+    }
+
+    /// What is selected. Held only for a moment: never across an await.
+    pub fn selection(&self) -> MutexGuard<'_, Selection> {
+        self.selection.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The active tools in order. A name without a tool is left out.
+    #[must_use]
+    pub fn active_tools(&self) -> Vec<Arc<dyn Tool>> {
+        let names = self.selection().active_tools.clone();
+        let known = |name: &String| self.config.tools.iter().find(|tool| tool.declaration().name == *name).cloned();
+        names.iter().filter_map(known).collect()
+    }
+
+    /// The tree as of the last append.
+    #[must_use]
+    pub fn tree(&self) -> Option<TreeView> {
+        self.tree.borrow().clone()
+    }
+
+    /// Tells the world that extensions failed at a point.
+    pub fn report_failures(&self, point: AskPoint, failures: Vec<(String, String)>) {
+        if failures.is_empty() {
+            return;
+        }
+        let events = failures
+            .into_iter()
+            .map(|(extension, error)| Event::ExtensionError { extension, event: point.name().to_owned(), error })
+            .collect();
+        self.publish(events);
+    }
+}

@@ -1,0 +1,71 @@
+//! The worker that runs one tool call. Its death is the call's: a kill drops the tool's future and with it everything
+//! that the tool holds, process groups included.
+
+use std::{sync::Arc, time::Instant};
+
+use ractor::{Actor, ActorProcessingErr, ActorRef};
+
+use super::{
+    address::Addr,
+    chain::{Asking, Chain},
+    shared::AgentShared,
+    tool_batch::BatchMsg,
+};
+use crate::{
+    protocol::ask::{AskPoint, ToolResultAsk},
+    tools::{Tool, ToolContext},
+};
+
+/// What the worker needs.
+pub struct ToolWork {
+    /// The tool.
+    pub tool: Arc<dyn Tool>,
+    /// What it may use.
+    pub context: ToolContext,
+    /// Extensions that see the result.
+    pub chain: Chain,
+    /// Who asks them.
+    pub asking: Asking,
+    /// The agent.
+    pub shared: Arc<AgentShared>,
+    /// The call's place.
+    pub place: usize,
+    /// Who waits.
+    pub batch: Addr<BatchMsg>,
+}
+
+/// The worker.
+pub struct ToolCallWorker;
+
+impl Actor for ToolCallWorker {
+    type Msg = ToolWork;
+    type State = ();
+    type Arguments = ();
+
+    async fn pre_start(&self, _: ActorRef<ToolWork>, (): ()) -> Result<(), ActorProcessingErr> {
+        Ok(())
+    }
+
+    #[tracing::instrument(name = "tool", skip_all, fields(tool = work.tool.declaration().name, place = work.place))]
+    async fn handle(
+        &self,
+        myself: ActorRef<ToolWork>,
+        work: ToolWork,
+        (): &mut (),
+    ) -> Result<(), ActorProcessingErr> {
+        let ToolWork { tool, context, chain, asking, shared, place, batch } = work;
+        let begun = Instant::now();
+        let asks = chain.has(AskPoint::ToolResult).then(|| (context.tool_call_id.clone(), context.arguments.clone()));
+        let mut output = tool.execute(context).await;
+        if let Some((tool_call_id, input)) = asks {
+            let ask = ToolResultAsk { tool_name: tool.declaration().name.clone(), tool_call_id, input, output };
+            let walked = chain.tool_result(&asking, ask).await;
+            shared.report_failures(AskPoint::ToolResult, walked.failures);
+            output = walked.value;
+        }
+        let duration_ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
+        batch.tell(BatchMsg::Finished { place, output: Box::new(output), duration_ms });
+        myself.stop(None);
+        Ok(())
+    }
+}

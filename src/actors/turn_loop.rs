@@ -1,0 +1,290 @@
+//! The turn loop of an agent: drives the [`Turn`] machine. It carries out effects and feeds inputs; it decides
+//! nothing by itself and waits for nothing.
+//!
+//! A new incarnation first asks the session's writer where things stand. The question queues behind everything that
+//! the old incarnation sent, so the answer is the truth; commands that come meanwhile wait.
+
+mod commands;
+mod effects;
+mod intake;
+mod workers;
+
+use std::{
+    collections::{HashMap, VecDeque},
+    mem,
+    sync::Arc,
+};
+
+use ractor::{Actor, ActorId, ActorProcessingErr, ActorRef, SupervisionEvent};
+use tokio_util::sync::CancellationToken;
+
+use super::{
+    address::{Addr, Recipient},
+    chain::Asking,
+    prepare::{Prepared, ReadyRequest},
+    queues::Queues,
+    reply::{CommandResult, ReplyTo},
+    restart::Exit,
+    resume::{self, Resume},
+    session_writer::{ResumeFacts, WriterMsg},
+    shared::AgentShared,
+    spawn::ended,
+    turn::Turn,
+    turn_io::{Effect, Input, NewEntry, Ticket, Work},
+};
+use crate::{
+    protocol::{
+        AgentMessage, AssistantMessage, Command, EntryBody, Model, ThinkingLevel,
+        ask::InputVerdict,
+        command::Disposition,
+        system::SystemState,
+        time::now_ms,
+    },
+    providers,
+};
+
+/// What the loop is told.
+pub enum LoopMsg {
+    /// Where things stand: the first message of an incarnation.
+    Resume(Box<ResumeFacts>),
+    /// An input of the machine.
+    Input(Input),
+    /// A request is ready, or cannot be made.
+    Prepared(Prepared),
+    /// Entries that extensions have looked at.
+    Checked {
+        /// The work that stores them.
+        work: Work,
+        /// The entries.
+        entries: Vec<NewEntry>,
+    },
+    /// What the input guards say about the oldest input that waits.
+    Admitted(InputVerdict),
+    /// A command.
+    Command(Command, ReplyTo),
+    /// A worker is gone.
+    Gone(ActorId, Exit),
+    /// A worker that was asked to end had its time.
+    GraceOver(Work),
+}
+
+/// The worker that the machine waits for.
+struct Worker {
+    id: ActorId,
+    kind: &'static str,
+    work: Work,
+    /// Ends it at once.
+    kill: Box<dyn Fn() + Send + Sync>,
+    /// Asks it to end with what it has; without, it is killed at once.
+    cancel: Option<Box<dyn Fn() + Send + Sync>>,
+    /// What to store when the worker that looks at it dies.
+    entries: Vec<NewEntry>,
+}
+
+/// State of the loop.
+pub struct LoopState {
+    shared: Arc<AgentShared>,
+    me: Addr<LoopMsg>,
+    /// None until the writer has said where things stand.
+    turn: Option<Turn>,
+    /// Commands that came before.
+    early: Vec<(Command, ReplyTo)>,
+    /// Prompt and tools as the branch declares them.
+    declared: SystemState,
+    ready: Option<Box<ReadyRequest>>,
+    worker: Option<Worker>,
+    tickets: HashMap<Ticket, ReplyTo>,
+    last_ticket: Ticket,
+    intake: VecDeque<intake::Waiting>,
+    /// Inputs that an earlier incarnation took, whose answers may have been lost.
+    taken: HashMap<String, Disposition>,
+    span: tracing::Span,
+}
+
+/// The actor.
+pub struct TurnLoop;
+
+impl Actor for TurnLoop {
+    type Msg = LoopMsg;
+    type State = LoopState;
+    type Arguments = Arc<AgentShared>;
+
+    async fn pre_start(
+        &self,
+        myself: ActorRef<LoopMsg>,
+        shared: Arc<AgentShared>,
+    ) -> Result<LoopState, ActorProcessingErr> {
+        let me = Addr::of(&myself);
+        let to = Recipient::new(me.clone(), LoopMsg::Resume);
+        if shared.writer.try_tell(WriterMsg::Resume(to)).is_err() {
+            return Err("the session's writer is not running".into());
+        }
+        Ok(LoopState {
+            shared,
+            me,
+            turn: None,
+            early: Vec::new(),
+            declared: SystemState::default(),
+            ready: None,
+            worker: None,
+            tickets: HashMap::new(),
+            last_ticket: 0,
+            intake: VecDeque::new(),
+            taken: HashMap::new(),
+            span: tracing::Span::none(),
+        })
+    }
+
+    async fn handle(
+        &self,
+        myself: ActorRef<LoopMsg>,
+        message: LoopMsg,
+        state: &mut LoopState,
+    ) -> Result<(), ActorProcessingErr> {
+        match message {
+            LoopMsg::Resume(facts) => state.begin(&myself, *facts).await,
+            LoopMsg::Command(command, reply) if state.turn.is_none() => state.early.push((command, reply)),
+            LoopMsg::Command(command, reply) => state.command(&myself, command, reply).await,
+            LoopMsg::Input(input) => state.feed(&myself, input).await,
+            LoopMsg::Prepared(prepared) => {
+                let result = prepared.result.map(|ready| state.ready = Some(ready));
+                state.feed(&myself, Input::Prepared { work: prepared.work, result }).await;
+            }
+            LoopMsg::Checked { work, entries } => {
+                state.worker = None;
+                state.append(work, entries);
+            }
+            LoopMsg::Admitted(verdict) => state.admitted(&myself, verdict).await,
+            LoopMsg::Gone(id, exit) => state.gone(&myself, id, exit).await,
+            LoopMsg::GraceOver(work) => {
+                if let Some(worker) = state.worker.as_ref().filter(|worker| worker.work == work) {
+                    (worker.kill)();
+                }
+            }
+        }
+        Ok(())
+    }
+
+    async fn handle_supervisor_evt(
+        &self,
+        myself: ActorRef<LoopMsg>,
+        event: SupervisionEvent,
+        _: &mut LoopState,
+    ) -> Result<(), ActorProcessingErr> {
+        if let Some((id, exit)) = ended(&event) {
+            Addr::of(&myself).tell(LoopMsg::Gone(id, exit));
+        }
+        Ok(())
+    }
+}
+
+impl LoopState {
+    /// Goes on where the session and its run state say.
+    async fn begin(&mut self, myself: &ActorRef<LoopMsg>, facts: ResumeFacts) {
+        self.declared = facts.tree.system();
+        let disposition = |prompt| if prompt { Disposition::Started } else { Disposition::Queued };
+        self.taken = facts.accepted.into_iter().map(|(op, prompt)| (op, disposition(prompt))).collect();
+        let branch: Vec<_> = facts.tree.path().iter().map(|entry| entry.entry()).collect();
+        let (mut position, attempt) =
+            resume::position(&branch, |message| providers::classify_stored(message.error_message.as_deref()));
+        if let resume::Position::Calls { batch, .. } = &mut position {
+            match facts.started.get(&batch.entry).filter(|_| facts.active) {
+                Some(places) => batch.start(places),
+                None if facts.active => {}
+                // Another process ran it: nobody knows what had begun.
+                None => batch.start_all(),
+            }
+        }
+        let selection = self.shared.selection().clone();
+        let mut queues = Queues {
+            steering_mode: selection.steering_mode,
+            follow_up_mode: selection.follow_up_mode,
+            ..Queues::default()
+        };
+        for (kind, pending) in facts.queued {
+            queues.push(kind, pending);
+        }
+        let resume = Resume { active: facts.active, prompt: facts.prompt, queues, position, attempt };
+        let (turn, effects) =
+            Turn::resume(resume, self.identity(), self.read_only(), selection.retry, now_ms());
+        self.turn = Some(turn);
+        self.perform(myself, effects).await;
+        for (command, reply) in mem::take(&mut self.early) {
+            self.command(myself, command, reply).await;
+        }
+    }
+
+    /// Feeds the machine and carries out what it wants.
+    async fn feed(&mut self, myself: &ActorRef<LoopMsg>, input: Input) {
+        if let Input::Stored { result: Ok(entries), .. } = &input {
+            for entry in entries {
+                if let EntryBody::Message { message: AgentMessage::System(system) } = &entry.body {
+                    self.declared.apply(system);
+                }
+            }
+        }
+        let Some(turn) = self.turn.as_mut() else { return };
+        let effects = turn.on(now_ms(), input);
+        self.perform(myself, effects).await;
+    }
+
+    async fn gone(&mut self, myself: &ActorRef<LoopMsg>, id: ActorId, exit: Exit) {
+        let Some(worker) = self.worker.take_if(|worker| worker.id == id) else { return };
+        if worker.entries.is_empty() {
+            self.feed(myself, Input::Gone { work: worker.work, actor: worker.kind, exit }).await;
+        } else {
+            // Extensions could not look at the entries: they are stored as they are.
+            self.append(worker.work, worker.entries);
+        }
+    }
+
+    /// Takes over the duty to answer.
+    fn ticket(&mut self, reply: ReplyTo) -> Ticket {
+        self.last_ticket += 1;
+        self.tickets.insert(self.last_ticket, reply);
+        self.last_ticket
+    }
+
+    fn answer(&mut self, ticket: Ticket, result: CommandResult) {
+        if let Some(reply) = self.tickets.remove(&ticket) {
+            reply.send(result);
+        }
+    }
+
+    fn inputs(&self) -> Recipient<Input> {
+        Recipient::new(self.me.clone(), LoopMsg::Input)
+    }
+
+    fn asking(&self) -> Asking {
+        Asking { agent: self.shared.id.clone(), after: self.shared.last_seq() }
+    }
+
+    /// A message without content that names the selected model.
+    fn identity(&self) -> Option<AssistantMessage> {
+        let selection = self.shared.selection();
+        let model = selection.model.as_ref()?;
+        Some(AssistantMessage {
+            api: model.api.clone(),
+            provider: model.provider.clone(),
+            model: model.id.clone(),
+            thinking_level: Some(selection.thinking.as_str().to_owned()),
+            ..AssistantMessage::default()
+        })
+    }
+
+    fn read_only(&self) -> std::collections::HashSet<String> {
+        let tools = self.shared.config.tools.iter().filter(|tool| tool.is_read_only());
+        tools.map(|tool| tool.declaration().name.clone()).collect()
+    }
+
+    /// What is selected for the next request.
+    fn selected(&self) -> (Option<Arc<Model>>, ThinkingLevel) {
+        let selection = self.shared.selection();
+        (selection.model.clone(), selection.thinking)
+    }
+
+    /// A fresh token for the next piece of work.
+    fn token() -> CancellationToken {
+        CancellationToken::new()
+    }
+}

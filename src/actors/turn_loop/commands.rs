@@ -1,0 +1,228 @@
+//! Commands: each ends in an input of the machine, a change of the selection, or another actor's mailbox.
+
+use std::{mem, sync::Arc};
+
+use ractor::ActorRef;
+use serde_json::Value;
+
+use super::{LoopMsg, LoopState, intake::Aim};
+use crate::{
+    actors::{jobs::JobsMsg, reply::ReplyTo, turn_io::Input},
+    protocol::{
+        Command, CommandError, EntryBody, Event, Model, Reply, ThinkingLevel,
+        command::{ModelChoice, QueueKind, QueueMode},
+    },
+    store::tree::labels::normal_name,
+};
+
+impl LoopState {
+    pub(super) async fn command(&mut self, myself: &ActorRef<LoopMsg>, command: Command, reply: ReplyTo) {
+        match command {
+            Command::Prompt { input, behavior } => self.take_in(myself, input, Aim::Prompt(behavior), reply).await,
+            Command::Queue { kind, input } => self.take_in(myself, input, Aim::Queue(kind), reply).await,
+            Command::Abort => {
+                let ticket = self.ticket(reply);
+                self.feed(myself, Input::Abort(ticket)).await;
+            }
+            Command::AbortRetry => {
+                let ticket = self.ticket(reply);
+                self.feed(myself, Input::AbortRetry(ticket)).await;
+            }
+            Command::ClearQueue => {
+                let ticket = self.ticket(reply);
+                self.feed(myself, Input::ClearQueue(ticket)).await;
+            }
+            Command::WaitIdle => {
+                let ticket = self.ticket(reply);
+                self.feed(myself, Input::WaitIdle(ticket)).await;
+            }
+            Command::Compact { instructions } => {
+                let ticket = self.ticket(reply);
+                self.feed(myself, Input::Compact { instructions, ticket }).await;
+            }
+            Command::AppendEntry(body) => self.append_entry(myself, *body, reply).await,
+            Command::SetQueueMode { kind, mode } => {
+                self.set_queue_mode(myself, kind, mode).await;
+                reply.send(Ok(Reply::Done));
+            }
+            Command::SetAutoRetry(enabled) => {
+                self.shared.selection().retry.enabled = enabled;
+                self.selection_changed();
+                self.keep_setting(&["retry", "enabled"], Value::Bool(enabled));
+                reply.send(Ok(Reply::Done));
+            }
+            Command::SetAutoCompaction(enabled) => {
+                self.shared.selection().auto_compaction = enabled;
+                self.keep_setting(&["compaction", "enabled"], Value::Bool(enabled));
+                reply.send(Ok(Reply::Done));
+            }
+            Command::SetModel(name) => match self.available(&name) {
+                Some(model) => {
+                    self.set_model(myself, model, None, false, reply).await;
+                }
+                None => reply.send(Err(CommandError::ModelNotFound(name))),
+            },
+            Command::CycleModel => self.cycle_model(myself, reply).await,
+            Command::SetThinkingLevel(level) => {
+                self.set_thinking(myself, level, reply, |_| Reply::Done).await;
+            }
+            Command::CycleThinkingLevel => self.cycle_thinking(myself, reply).await,
+            Command::SetSessionName(name) => self.set_session_name(myself, &name, reply).await,
+            Command::Bash { id, command, exclude_from_context } => {
+                let run = JobsMsg::Run { id, command, exclude_from_context, asking: self.asking(), reply };
+                if let Err(JobsMsg::Run { reply, .. }) = self.shared.jobs.try_tell(run) {
+                    reply.send(Err(CommandError::Lost));
+                }
+            }
+            Command::AbortBash => {
+                self.shared.jobs.tell(JobsMsg::AbortAll);
+                reply.send(Ok(Reply::Done));
+            }
+        }
+    }
+
+    async fn append_entry(&mut self, myself: &ActorRef<LoopMsg>, body: EntryBody, reply: ReplyTo) {
+        let ticket = self.ticket(reply);
+        self.feed(myself, Input::Append { body, ticket }).await;
+    }
+
+    /// Stores an entry; when it is stored (or waits for the end of the trace), answers with `value`.
+    async fn append_then(&mut self, myself: &ActorRef<LoopMsg>, body: EntryBody, reply: ReplyTo, value: Reply) {
+        let then = ReplyTo::new(move |result| reply.send(result.map(|_| value)));
+        self.append_entry(myself, body, then).await;
+    }
+
+    async fn set_queue_mode(&mut self, myself: &ActorRef<LoopMsg>, kind: QueueKind, mode: QueueMode) {
+        let setting = {
+            let mut selection = self.shared.selection();
+            match kind {
+                QueueKind::Steer => {
+                    selection.steering_mode = mode;
+                    "steeringMode"
+                }
+                QueueKind::FollowUp => {
+                    selection.follow_up_mode = mode;
+                    "followUpMode"
+                }
+            }
+        };
+        self.feed(myself, Input::SetQueueMode(kind, mode)).await;
+        let word = match mode {
+            QueueMode::All => "all",
+            QueueMode::OneAtATime => "one-at-a-time",
+        };
+        self.keep_setting(&[setting], Value::String(word.into()));
+    }
+
+    /// A model that can be used: known, with a key. Those inside the program need none.
+    fn available(&self, name: &crate::protocol::ModelRef) -> Option<Arc<Model>> {
+        let catalogue = &self.shared.config.catalogue;
+        catalogue.find(name).filter(|model| catalogue.is_available(model))
+    }
+
+    /// Selects a model: the level goes with it, as the scope or the settings say.
+    async fn set_model(
+        &mut self,
+        myself: &ActorRef<LoopMsg>,
+        model: Arc<Model>,
+        scoped_level: Option<ThinkingLevel>,
+        scoped: bool,
+        reply: ReplyTo,
+    ) {
+        let name = model.reference();
+        let preferred = scoped_level.or_else(|| self.shared.config.settings.thinking_for(&model));
+        let (level, changed) = {
+            let mut selection = self.shared.selection();
+            let level = model.clamp_thinking(preferred.unwrap_or(selection.thinking));
+            let changed = mem::replace(&mut selection.thinking, level) != level;
+            selection.model = Some(model);
+            (level, changed)
+        };
+        self.selection_changed();
+        let mut events = vec![Event::ModelChanged { model: name.clone() }];
+        if changed {
+            events.push(Event::ThinkingLevelChanged { level });
+        }
+        self.shared.publish(events);
+        let body = EntryBody::ModelChange { provider: name.provider.clone(), model_id: name.model_id.clone() };
+        let value = Reply::Model(Some(ModelChoice { model: name, level, scoped }));
+        if changed {
+            self.append_entry(myself, body, ReplyTo::nobody()).await;
+            self.append_then(myself, EntryBody::thinking(level), reply, value).await;
+        } else {
+            self.append_then(myself, body, reply, value).await;
+        }
+    }
+
+    async fn cycle_model(&mut self, myself: &ActorRef<LoopMsg>, reply: ReplyTo) {
+        let (scope, current) = {
+            let selection = self.shared.selection();
+            (selection.scope.clone(), selection.model.clone())
+        };
+        let scoped = !scope.is_empty();
+        let catalogue = &self.shared.config.catalogue;
+        let list: Vec<(Arc<Model>, Option<ThinkingLevel>)> = if scoped {
+            scope.into_iter().filter(|(model, _)| catalogue.is_available(model)).collect()
+        } else {
+            catalogue.available().into_iter().map(|model| (model, None)).collect()
+        };
+        if list.len() < 2 {
+            return reply.send(Ok(Reply::Model(None)));
+        }
+        let at = current
+            .and_then(|current| list.iter().position(|(model, _)| model.reference() == current.reference()))
+            .map_or(0, |at| (at + 1) % list.len());
+        let (model, level) = list[at].clone();
+        self.set_model(myself, model, level, scoped, reply).await;
+    }
+
+    async fn set_thinking(
+        &mut self,
+        myself: &ActorRef<LoopMsg>,
+        wanted: ThinkingLevel,
+        reply: ReplyTo,
+        value: impl FnOnce(ThinkingLevel) -> Reply,
+    ) {
+        let (level, changed) = {
+            let mut selection = self.shared.selection();
+            let level = selection.model.as_ref().map_or(wanted, |model| model.clamp_thinking(wanted));
+            (level, mem::replace(&mut selection.thinking, level) != level)
+        };
+        let value = value(level);
+        if !changed {
+            return reply.send(Ok(value));
+        }
+        self.selection_changed();
+        self.shared.publish(vec![Event::ThinkingLevelChanged { level }]);
+        self.append_then(myself, EntryBody::thinking(level), reply, value).await;
+    }
+
+    async fn cycle_thinking(&mut self, myself: &ActorRef<LoopMsg>, reply: ReplyTo) {
+        let (levels, current) = {
+            let selection = self.shared.selection();
+            (selection.model.as_ref().map(|model| model.thinking_levels()).unwrap_or_default(), selection.thinking)
+        };
+        if levels.len() < 2 {
+            return reply.send(Ok(Reply::Thinking(None)));
+        }
+        let at = levels.iter().position(|level| *level == current).map_or(0, |at| (at + 1) % levels.len());
+        self.set_thinking(myself, levels[at], reply, |level| Reply::Thinking(Some(level))).await;
+    }
+
+    async fn set_session_name(&mut self, myself: &ActorRef<LoopMsg>, name: &str, reply: ReplyTo) {
+        let name = normal_name(name);
+        if name.is_empty() {
+            let text = "The session's name is empty. Give it at least one character.";
+            return reply.send(Err(CommandError::Refused(text.into())));
+        }
+        let body = EntryBody::SessionInfo { name: Some(name.clone()) };
+        let shared = self.shared.clone();
+        let then = ReplyTo::new(move |result| {
+            if result.is_ok() {
+                shared.publish(vec![Event::SessionInfoChanged { name: Some(name) }]);
+            }
+            reply.send(result.map(|_| Reply::Done));
+        });
+        self.append_entry(myself, body, then).await;
+    }
+}

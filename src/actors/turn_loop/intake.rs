@@ -1,0 +1,116 @@
+//! How a user's words come in: past the input guards, one at a time and in order, then with skills and templates
+//! expanded.
+
+use std::sync::Arc;
+
+use ractor::ActorRef;
+
+use super::{LoopMsg, LoopState};
+use crate::{
+    actors::{
+        address::Recipient,
+        input_guard::{InputGuard, InputWork},
+        queues::Pending,
+        reply::ReplyTo,
+        spawn::spawn_worker,
+        turn_io,
+    },
+    protocol::{
+        AgentMessage, CommandError, EntryId, Reply, UserMessage,
+        ask::{AskPoint, InputAsk, InputVerdict},
+        command::{Disposition, Input, QueueKind},
+        time::now_ms,
+    },
+};
+
+/// Where an input goes when it is let in.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Aim {
+    /// It starts a trace, or is queued while one runs.
+    Prompt(Option<QueueKind>),
+    /// A queue.
+    Queue(QueueKind),
+}
+
+/// An input that waits for the guards.
+pub(super) struct Waiting {
+    input: Input,
+    aim: Aim,
+    reply: ReplyTo,
+}
+
+impl LoopState {
+    pub(super) async fn take_in(
+        &mut self,
+        myself: &ActorRef<LoopMsg>,
+        input: Input,
+        aim: Aim,
+        reply: ReplyTo,
+    ) {
+        let guarded = self.shared.config.chain.has(AskPoint::Input);
+        self.intake.push_back(Waiting { input, aim, reply });
+        match (guarded, self.intake.len()) {
+            (false, _) => self.admitted(myself, InputVerdict::Continue).await,
+            (true, 1) => self.ask_guards(myself).await,
+            (true, _) => {}
+        }
+    }
+
+    async fn ask_guards(&mut self, myself: &ActorRef<LoopMsg>) {
+        let Some(waiting) = self.intake.front() else { return };
+        let behavior = match waiting.aim {
+            Aim::Prompt(behavior) => behavior,
+            Aim::Queue(kind) => Some(kind),
+        };
+        let ask = InputAsk {
+            text: waiting.input.text.clone(),
+            images: waiting.input.images.clone(),
+            source: waiting.input.source,
+            behavior,
+        };
+        let to = Recipient::new(self.me.clone(), LoopMsg::Admitted);
+        let work = InputWork { chain: self.shared.config.chain.clone(), asking: self.asking(), ask, to: to.clone() };
+        if let Err(exit) = spawn_worker("InputGuard", "", InputGuard, (), work, myself.get_cell()).await {
+            let reason = format!("Denied: the input guards could not be asked ({})", exit.cause());
+            let _ = to.deliver(InputVerdict::Deny { reason });
+        }
+    }
+
+    pub(super) async fn admitted(&mut self, myself: &ActorRef<LoopMsg>, verdict: InputVerdict) {
+        let Some(Waiting { mut input, aim, reply }) = self.intake.pop_front() else { return };
+        match verdict {
+            InputVerdict::Continue => self.let_in(myself, input, aim, reply).await,
+            InputVerdict::Transform { text, images } => {
+                input.text = text;
+                input.images = images.unwrap_or(input.images);
+                self.let_in(myself, input, aim, reply).await;
+            }
+            InputVerdict::Handled => reply.send(Ok(Reply::Input(Disposition::Handled))),
+            InputVerdict::Deny { reason } => reply.send(Err(CommandError::Refused(reason))),
+        }
+        if !self.intake.is_empty() {
+            self.ask_guards(myself).await;
+        }
+    }
+
+    async fn let_in(&mut self, myself: &ActorRef<LoopMsg>, mut input: Input, aim: Aim, reply: ReplyTo) {
+        if let Some(disposition) = self.taken.get(&input.op) {
+            // The same request again: it was carried out, and only its answer was lost.
+            return reply.send(Ok(Reply::Input(*disposition)));
+        }
+        input.text = self.shared.config.resources.expand(&input.text);
+        let message = UserMessage { content: input.content(), timestamp: now_ms() };
+        let pending = Pending {
+            op: input.op,
+            entry_id: EntryId::from(uuid::Uuid::new_v4().simple().to_string()[..8].to_owned()),
+            text: input.text,
+            message: AgentMessage::User(Arc::new(message)),
+        };
+        let ticket = self.ticket(reply);
+        let input = match aim {
+            Aim::Prompt(behavior) => turn_io::Input::Prompt { pending, behavior, ticket },
+            Aim::Queue(kind) => turn_io::Input::Queue { kind, pending, ticket },
+        };
+        self.feed(myself, input).await;
+    }
+}

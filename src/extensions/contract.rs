@@ -1,0 +1,160 @@
+//! The contract of a native extension.
+//!
+//! An extension says at which points it intervenes and whether it observes. Each extension runs in an actor of its
+//! own: a panic there is a supervision event, not the end of the agent, and while it is being restarted its guards
+//! deny. Asks of one agent are put to it one at a time; asks of different agents run side by side, so methods take
+//! `&self` and state needs interior mutability.
+
+use std::{future::Future, pin::Pin, sync::Arc, time::Duration};
+
+use crate::{
+    protocol::{
+        Published,
+        ask::{
+            Ask, AskPoint, BeforeAgentStartAsk, BeforeAgentStartVerdict, BeforeRequestAsk, BeforeRequestVerdict,
+            BeforeSettleAsk, BeforeSettleVerdict, BeforeTurnAsk, BeforeTurnVerdict, ContextAsk, ContextVerdict,
+            InputAsk, InputVerdict, MessageEndAsk, MessageEndVerdict, ToolCallAsk, ToolCallVerdict, ToolResultAsk,
+            ToolResultVerdict, TurnEndAsk, TurnEndVerdict, UserBashAsk, UserBashVerdict, Verdict,
+        },
+    },
+    tools::Tool,
+};
+
+/// A boxed answer.
+pub type Answer<'a, T> = Pin<Box<dyn Future<Output = Result<T, ExtensionError>> + Send + 'a>>;
+
+/// What an extension could not do, in words for people.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct ExtensionError(pub String);
+
+/// Events of one agent, in order. Updates may be missing where the extension lagged; a gap event says so.
+#[derive(Clone, Debug)]
+pub struct Observed {
+    /// The agent.
+    pub agent: String,
+    /// The events.
+    pub events: Vec<Arc<Published>>,
+}
+
+fn ready<'a, T: Send + 'a>(value: T) -> Answer<'a, T> {
+    Box::pin(std::future::ready(Ok(value)))
+}
+
+/// A native extension. All methods but the name have defaults that change nothing.
+pub trait Extension: Send + Sync + 'static {
+    /// The name that people see in denials and errors.
+    fn name(&self) -> &str;
+
+    /// The points at which it intervenes; only these are asked.
+    fn points(&self) -> &[AskPoint] {
+        &[]
+    }
+
+    /// Whether it wants to see events.
+    fn observes(&self) -> bool {
+        false
+    }
+
+    /// Tools that it adds. A tool with a built-in's name replaces it.
+    fn tools(&self) -> Vec<Arc<dyn Tool>> {
+        Vec::new()
+    }
+
+    /// How long it may take at a point, from the start of handling.
+    fn deadline(&self, point: AskPoint) -> Duration {
+        point.deadline()
+    }
+
+    /// Sees events. Slow observers lag; they never hold up an agent.
+    fn observe<'a>(&'a self, observed: Observed) -> Answer<'a, ()> {
+        let _ = observed;
+        ready(())
+    }
+
+    /// A user's input is about to be taken.
+    fn input<'a>(&'a self, ask: InputAsk) -> Answer<'a, InputVerdict> {
+        let _ = ask;
+        ready(InputVerdict::default())
+    }
+
+    /// A user's shell command is about to run.
+    fn user_bash<'a>(&'a self, ask: UserBashAsk) -> Answer<'a, UserBashVerdict> {
+        let _ = ask;
+        ready(UserBashVerdict::default())
+    }
+
+    /// A trace is about to begin.
+    fn before_agent_start<'a>(&'a self, ask: BeforeAgentStartAsk) -> Answer<'a, BeforeAgentStartVerdict> {
+        let _ = ask;
+        ready(BeforeAgentStartVerdict::default())
+    }
+
+    /// Another turn is about to begin.
+    fn before_turn<'a>(&'a self, ask: BeforeTurnAsk) -> Answer<'a, BeforeTurnVerdict> {
+        let _ = ask;
+        ready(BeforeTurnVerdict::default())
+    }
+
+    /// The conversation is about to become a request (`transformContext`).
+    fn context<'a>(&'a self, ask: ContextAsk) -> Answer<'a, ContextVerdict> {
+        let _ = ask;
+        ready(ContextVerdict::default())
+    }
+
+    /// A model is about to be called.
+    fn before_request<'a>(&'a self, ask: BeforeRequestAsk) -> Answer<'a, BeforeRequestVerdict> {
+        let _ = ask;
+        ready(BeforeRequestVerdict::default())
+    }
+
+    /// A message is complete and about to be stored.
+    fn message_end<'a>(&'a self, ask: MessageEndAsk) -> Answer<'a, MessageEndVerdict> {
+        let _ = ask;
+        ready(MessageEndVerdict::default())
+    }
+
+    /// A tool is about to run.
+    fn tool_call<'a>(&'a self, ask: ToolCallAsk) -> Answer<'a, ToolCallVerdict> {
+        let _ = ask;
+        ready(ToolCallVerdict::default())
+    }
+
+    /// A tool has run.
+    fn tool_result<'a>(&'a self, ask: ToolResultAsk) -> Answer<'a, ToolResultVerdict> {
+        let _ = ask;
+        ready(ToolResultVerdict::default())
+    }
+
+    /// A turn is over.
+    fn turn_end<'a>(&'a self, ask: TurnEndAsk) -> Answer<'a, TurnEndVerdict> {
+        let _ = ask;
+        ready(TurnEndVerdict::default())
+    }
+
+    /// The agent is about to settle.
+    fn before_settle<'a>(&'a self, ask: BeforeSettleAsk) -> Answer<'a, BeforeSettleVerdict> {
+        let _ = ask;
+        ready(BeforeSettleVerdict::default())
+    }
+}
+
+/// Puts a question to an extension: calls the method of its point.
+///
+/// # Errors
+/// What the extension could not do.
+pub async fn answer(extension: &dyn Extension, ask: Ask) -> Result<Verdict, ExtensionError> {
+    Ok(match ask {
+        Ask::Input(ask) => Verdict::Input(extension.input(ask).await?),
+        Ask::UserBash(ask) => Verdict::UserBash(extension.user_bash(ask).await?),
+        Ask::BeforeAgentStart(ask) => Verdict::BeforeAgentStart(extension.before_agent_start(ask).await?),
+        Ask::BeforeTurn(ask) => Verdict::BeforeTurn(extension.before_turn(ask).await?),
+        Ask::Context(ask) => Verdict::Context(extension.context(ask).await?),
+        Ask::BeforeRequest(ask) => Verdict::BeforeRequest(extension.before_request(ask).await?),
+        Ask::MessageEnd(ask) => Verdict::MessageEnd(extension.message_end(ask).await?),
+        Ask::ToolCall(ask) => Verdict::ToolCall(extension.tool_call(ask).await?),
+        Ask::ToolResult(ask) => Verdict::ToolResult(extension.tool_result(ask).await?),
+        Ask::TurnEnd(ask) => Verdict::TurnEnd(extension.turn_end(ask).await?),
+        Ask::BeforeSettle(ask) => Verdict::BeforeSettle(extension.before_settle(ask).await?),
+    })
+}

@@ -1,0 +1,12 @@
+//! Extensions: code that watches an agent and intervenes in what it does.
+//!
+//! | file | what it is |
+//! |---|---|
+//! | [`contract`] | what a native Rust extension implements |
+//! | [`registry`] | the extensions of a process, in order |
+
+pub mod contract;
+pub mod registry;
+
+pub use contract::{Extension, ExtensionError, Observed};
+pub use registry::ExtensionRegistry;

@@ -1,0 +1,52 @@
+//! The extensions of a process, in the order in which they are asked.
+
+use std::sync::Arc;
+
+use super::contract::Extension;
+use crate::tools::Tool;
+
+/// An ordered list of extensions with unique names.
+#[derive(Clone, Default)]
+pub struct ExtensionRegistry(Vec<Arc<dyn Extension>>);
+
+impl ExtensionRegistry {
+    /// Adds an extension at the end.
+    ///
+    /// # Errors
+    /// When another one has the name.
+    pub fn register(&mut self, extension: Arc<dyn Extension>) -> Result<(), DuplicateExtension> {
+        if self.0.iter().any(|known| known.name() == extension.name()) {
+            return Err(DuplicateExtension(extension.name().to_owned()));
+        }
+        self.0.push(extension);
+        Ok(())
+    }
+
+    /// The extensions in order.
+    pub fn iter(&self) -> impl Iterator<Item = &Arc<dyn Extension>> {
+        self.0.iter()
+    }
+
+    /// Whether there is none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The tools of all extensions, in order; of two with one name the first counts.
+    #[must_use]
+    pub fn tools(&self) -> Vec<Arc<dyn Tool>> {
+        let mut tools: Vec<Arc<dyn Tool>> = Vec::new();
+        for tool in self.0.iter().flat_map(|extension| extension.tools()) {
+            if !tools.iter().any(|known| known.declaration().name == tool.declaration().name) {
+                tools.push(tool);
+            }
+        }
+        tools
+    }
+}
+
+/// Two extensions have one name.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("an extension named {0} is registered already; give each a name of its own")]
+pub struct DuplicateExtension(pub String);
