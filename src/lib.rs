@@ -4,6 +4,10 @@
 //! < `cli`. `docs/architecture.md` has the map and the invariants; `tests/architecture.rs` enforces the direction.
 
 pub mod actors;
+pub mod cli;
+pub mod extensions;
 pub mod protocol;
 pub mod providers;
+pub mod resources;
+pub mod store;
 pub mod tools;

@@ -1,0 +1,54 @@
+//! The flags of the command line, in three steps.
+//!
+//! [`words`] sorts the words by the product's own rules (multi-letter short forms, `@files`, flags of extensions), clap
+//! turns the known flags into [`LowArgs`], which says what was typed, and [`HiArgs`] says what it means: conflicts are
+//! refused, paths are absolute, and each question ("which session?", "which front end?") has one answer.
+
+mod error;
+mod flags;
+mod high;
+mod plan;
+mod words;
+
+use clap::{CommandFactory as _, FromArgMatches as _};
+
+pub use error::ArgError;
+pub use flags::{
+    ApiKey, DiagnosisFlags, LowArgs, ModelFlags, OutputFlags, PromptFlags, ResourceFlags, SessionFlags, ToolFlags,
+    TrustFlags,
+};
+pub use high::{
+    Discovery, ExtensionSource, HiArgs, Launch, ModelChoice, Resources, SessionChoice, SessionTarget, Task,
+};
+pub use plan::Plan;
+pub use words::{ExtensionFlag, FlagValue, MULTI_LETTER};
+
+/// Reads the words after the program's name.
+///
+/// # Errors
+/// Everything that is wrong with them, in the order in which it was found.
+pub fn parse(argv: &[String]) -> Result<LowArgs, Vec<ArgError>> {
+    let mut command = LowArgs::command();
+    let words = words::sort(argv, &command);
+    let mut errors = words.errors;
+    let parsed = command
+        .try_get_matches_from_mut(words.options)
+        .and_then(|mut matches| LowArgs::from_arg_matches_mut(&mut matches))
+        .map_err(|error| ArgError::from_clap(&error));
+    match parsed {
+        Ok(flags) if errors.is_empty() => Ok(LowArgs {
+            messages: words.messages,
+            files: words.files,
+            extension_flags: words.extension_flags,
+            ..flags
+        }),
+        Ok(_) => Err(errors),
+        Err(error) => {
+            errors.push(error);
+            Err(errors)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,67 @@
+//! Exit codes.
+
+use std::process::ExitCode;
+
+/// How the process ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exit {
+    /// All that was asked for is done.
+    Done,
+    /// The command line, the start or the run failed; also a failed run in JSON mode, so that a script that only looks
+    /// at the code learns of it.
+    Failed,
+    /// `auth check` could not come to an answer.
+    InvalidState,
+    /// SIGHUP: the terminal went away.
+    HungUp,
+    /// SIGINT.
+    Interrupted,
+    /// SIGTERM.
+    Terminated,
+}
+
+impl Exit {
+    /// The number that the shell sees; 128 and the signal's number for signals.
+    #[must_use]
+    pub const fn code(self) -> u8 {
+        match self {
+            Self::Done => 0,
+            Self::Failed => 1,
+            Self::InvalidState => 2,
+            Self::HungUp => 129,
+            Self::Interrupted => 130,
+            Self::Terminated => 143,
+        }
+    }
+
+    /// The way out after `signal`, for the three signals that end the program in order.
+    #[must_use]
+    pub const fn from_signal(signal: i32) -> Option<Self> {
+        match signal {
+            1 => Some(Self::HungUp),
+            2 => Some(Self::Interrupted),
+            15 => Some(Self::Terminated),
+            _ => None,
+        }
+    }
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(exit.code())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_signal_ends_with_128_and_its_number() {
+        for signal in [1, 2, 15] {
+            assert_eq!(i32::from(Exit::from_signal(signal).unwrap().code()), 128 + signal);
+        }
+        assert_eq!(Exit::from_signal(9), None);
+        assert_eq!([Exit::Done, Exit::Failed, Exit::InvalidState].map(Exit::code), [0, 1, 2]);
+    }
+}

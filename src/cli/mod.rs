@@ -1,0 +1,21 @@
+//! The command line: what was typed, what it means, and what goes into the first message.
+//!
+//! Reading order: [`env`] takes the process's surroundings once, [`subcommand`] looks at the first word, [`args`] reads
+//! the flags ([`args::LowArgs`], what was typed) and works out their meaning ([`args::HiArgs`]), [`mode`] picks the front
+//! end, [`stdin`], [`files`] and [`first_message`] gather the prompts, [`tool_choice`] the tools, [`exit`] the way out.
+
+pub mod args;
+pub mod env;
+pub mod exit;
+pub mod files;
+pub mod first_message;
+pub mod help;
+pub mod image_type;
+pub mod mode;
+pub mod paths;
+pub mod stdin;
+pub mod subcommand;
+pub mod tool_choice;
+
+/// The program's version: what `--version` prints.
+pub const VERSION: &str = env!("CARGO_PKG_VERSION");
