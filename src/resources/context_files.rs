@@ -1,0 +1,190 @@
+//! Instructions for agents that lie beside the code: AGENTS.md and its relatives.
+
+use std::path::{Path, PathBuf};
+
+use super::{
+    text_file,
+    warning::{Loaded, Warning},
+};
+
+/// The names of such files; the first regular one of a folder counts.
+pub const NAMES: [&str; 5] = ["AGENTS.override.md", "AGENTS.md", "AGENTS.MD", "CLAUDE.md", "CLAUDE.MD"];
+
+/// One file of instructions.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ContextFile {
+    /// The file, absolute.
+    pub path: PathBuf,
+    /// Its text.
+    pub content: String,
+}
+
+/// The instructions for a session in `cwd`: the user's, then those of each folder from the outermost down to `cwd`.
+/// They are plain text and need no trust. A file that cannot be read gives a warning and its place to the next name.
+#[must_use]
+pub fn load(user_dir: &Path, cwd: &Path) -> Loaded<Vec<ContextFile>> {
+    let shadow = Shadow::of(cwd);
+    let mut shadowing = None;
+    let mut found = Vec::new();
+    // Outwards, since a worktree's own file decides about that of its repository.
+    for folder in cwd.ancestors().filter(|folder| *folder != user_dir) {
+        let file = first_of(folder);
+        let name = file.value.as_ref().and_then(|file| file.path.file_name()).map(ToOwned::to_owned);
+        match &shadow {
+            Some(shadow) if folder == shadow.worktree => shadowing = name,
+            Some(shadow) if folder == shadow.repository && name.is_some() && name == shadowing => continue,
+            _ => {}
+        }
+        found.push(file);
+    }
+    found.push(first_of(user_dir));
+    let mut loaded = Loaded::<Vec<_>>::default();
+    for file in found.into_iter().rev() {
+        loaded.value.extend(file.value);
+        loaded.warnings.extend(file.warnings);
+    }
+    loaded
+}
+
+/// The file of `folder` that counts.
+fn first_of(folder: &Path) -> Loaded<Option<ContextFile>> {
+    let mut warnings = Vec::new();
+    for path in NAMES.iter().map(|name| folder.join(name)).filter(|path| path.is_file()) {
+        match text_file::read(&path) {
+            Ok(text) => {
+                warnings.extend(text.warnings);
+                return Loaded { value: Some(ContextFile { path, content: text.value }), warnings };
+            }
+            Err(error) => warnings.push(Warning::new(path, format!("cannot be read: {error}"))),
+        }
+    }
+    Loaded { value: None, warnings }
+}
+
+/// A linked worktree inside the repository that it belongs to: both have the same files, and the worktree's copy is
+/// the one that counts.
+struct Shadow {
+    worktree: PathBuf,
+    repository: PathBuf,
+}
+
+impl Shadow {
+    /// Nothing for a plain repository, a submodule, a worktree beside its repository or one of a bare repository.
+    fn of(cwd: &Path) -> Option<Self> {
+        let worktree = cwd.ancestors().find(|dir| dir.join(".git").exists())?;
+        let link = std::fs::read_to_string(worktree.join(".git")).ok()?;
+        let git_dir = worktree.join(link.trim().strip_prefix("gitdir:")?.trim());
+        // Only linked worktrees have this file: it leads to what they share.
+        let shared = std::fs::read_to_string(git_dir.join("commondir")).ok()?;
+        let shared = git_dir.join(shared.trim()).canonicalize().ok()?;
+        let repository = shared.parent().filter(|_| shared.file_name() == Some(".git".as_ref()))?;
+        let is_repository = |dir: &&Path| dir.canonicalize().is_ok_and(|dir| dir == repository);
+        let repository = worktree.ancestors().skip(1).find(is_repository)?;
+        Some(Self { worktree: worktree.to_path_buf(), repository: repository.to_path_buf() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    struct Tree(tempfile::TempDir);
+
+    impl Tree {
+        fn new(files: &[(&str, &str)]) -> Self {
+            let tree = Self(tempfile::tempdir().unwrap());
+            for (path, text) in files {
+                let path = tree.0.path().join(path);
+                fs::create_dir_all(path.parent().unwrap()).unwrap();
+                fs::write(path, text).unwrap();
+            }
+            tree
+        }
+
+        /// The texts that a session in `cwd` sees, in order.
+        fn texts(&self, cwd: &str) -> Vec<String> {
+            let cwd = self.0.path().join(cwd);
+            fs::create_dir_all(&cwd).unwrap();
+            load(&self.0.path().join("user"), &cwd).value.into_iter().map(|file| file.content).collect()
+        }
+    }
+
+    #[test]
+    fn the_users_come_first_then_the_outermost_and_one_file_a_folder() {
+        let tree = Tree::new(&[
+            ("user/AGENTS.md", "GLOBAL"),
+            ("CLAUDE.md", "UP"),
+            ("a/AGENTS.md", "\u{feff}HERE"),
+            ("a/CLAUDE.md", "NOT THIS"),
+            ("a/b/AGENTS.override.md", "OVER"),
+            ("a/b/AGENTS.md", "NOT THIS"),
+        ]);
+        assert_eq!(tree.texts("a"), ["GLOBAL", "UP", "HERE"]);
+        assert_eq!(tree.texts("a/b"), ["GLOBAL", "UP", "HERE", "OVER"]);
+        assert_eq!(tree.texts("c"), ["GLOBAL", "UP"]);
+        // The user's folder above the session's: its file comes once, in front.
+        assert_eq!(tree.texts("user/x"), ["GLOBAL", "UP"]);
+    }
+
+    #[test]
+    fn folders_and_unreadable_files_leave_their_place_to_the_next_name() {
+        let tree = Tree::new(&[("a/AGENTS.md/x", ""), ("a/CLAUDE.md", "C"), ("b/AGENTS.md", ""), ("b/CLAUDE.md", "C")]);
+        assert_eq!(tree.texts("a"), ["C"]);
+        assert_eq!(tree.texts("b"), [""], "an empty file counts");
+    }
+
+    /// A repository `main` with a linked worktree at `worktree`, laid out as git does it.
+    fn with_worktree(worktree: &str, files: &[(&str, &str)]) -> Tree {
+        let tree = Tree::new(files);
+        let root = tree.0.path();
+        let git_dir = root.join("main/.git/worktrees/w");
+        fs::create_dir_all(&git_dir).unwrap();
+        fs::create_dir_all(root.join(worktree)).unwrap();
+        fs::write(git_dir.join("commondir"), "../..\n").unwrap();
+        fs::write(root.join(worktree).join(".git"), format!("gitdir: {}\n", git_dir.display())).unwrap();
+        tree
+    }
+
+    #[test]
+    fn a_worktree_inside_its_repository_shadows_the_file_of_the_same_name() {
+        let main = [("main/AGENTS.md", "MAIN"), ("main/wts/CLAUDE.md", "BETWEEN")];
+        // files of the worktree, texts in order
+        type Row<'a> = (&'a [(&'a str, &'a str)], &'a [&'a str]);
+        let table: &[Row] = &[
+            (&[("main/wts/w/AGENTS.md", "W"), ("main/wts/w/deep/AGENTS.md", "D")], &["BETWEEN", "W", "D"]),
+            (&[("main/wts/w/CLAUDE.md", "W")], &["MAIN", "BETWEEN", "W"]),
+            (&[("main/wts/w/AGENTS.override.md", "W")], &["MAIN", "BETWEEN", "W"]),
+            (&[("main/wts/w/deep/AGENTS.md", "D")], &["MAIN", "BETWEEN", "D"]),
+        ];
+        for (files, texts) in table {
+            let tree = with_worktree("main/wts/w", &[&main, *files].concat());
+            assert_eq!(tree.texts("main/wts/w/deep"), *texts, "{files:?}");
+        }
+    }
+
+    #[test]
+    fn other_kinds_of_checkouts_shadow_nothing() {
+        let tree = with_worktree("beside", &[("main/AGENTS.md", "MAIN"), ("beside/AGENTS.md", "W")]);
+        assert_eq!(tree.texts("beside"), ["W"]);
+        // A submodule: its link leads into the repository, but shares nothing.
+        let tree = Tree::new(&[
+            ("main/AGENTS.md", "MAIN"),
+            ("main/.git/modules/s/HEAD", ""),
+            ("main/s/.git", "gitdir: ../.git/modules/s\n"),
+            ("main/s/AGENTS.md", "S"),
+        ]);
+        assert_eq!(tree.texts("main/s"), ["MAIN", "S"]);
+    }
+
+    #[test]
+    fn fc_107_hidden_text_in_a_context_file_is_reported_and_left_alone() {
+        let tree = Tree::new(&[("a/AGENTS.md", "be kind\u{e0041}\u{e0042}")]);
+        let loaded = load(&tree.0.path().join("user"), &tree.0.path().join("a"));
+        assert_eq!(loaded.value[0].content, "be kind\u{e0041}\u{e0042}");
+        let [warning] = loaded.warnings.as_slice() else { panic!("{:?}", loaded.warnings) };
+        assert!(warning.path.ends_with("a/AGENTS.md"));
+        assert!(warning.message.contains("U+E0041") && warning.message.contains("U+E0042"), "{warning}");
+    }
+}

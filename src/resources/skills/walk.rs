@@ -1,0 +1,126 @@
+//! Finding the files that may be skills.
+
+use std::{
+    collections::HashSet,
+    path::{Path, PathBuf},
+};
+
+use ignore::{
+    Match,
+    gitignore::{Gitignore, GitignoreBuilder},
+};
+
+use super::{
+    super::{
+        roots::{Root, RootKind},
+        warning::Warning,
+    },
+    Candidate, SKILL_FILE,
+};
+
+/// Folders looked at below one place. A link into a large tree must not hold up the start.
+const MAX_FOLDERS: usize = 2000;
+
+/// Files whose patterns keep folders and files out.
+const IGNORE_FILES: [&str; 3] = [".gitignore", ".ignore", ".fdignore"];
+
+/// The files at `root` that may be skills, in the order of their paths.
+pub(super) fn candidates(root: &Root, warnings: &mut Vec<Warning>) -> Vec<Candidate> {
+    if root.kind == RootKind::Named && !root.path.is_dir() {
+        if root.path.is_file() {
+            return vec![Candidate { path: root.path.clone(), is_meant: true }];
+        }
+        warnings.push(Warning::new(&root.path, "there is no such skill"));
+        return Vec::new();
+    }
+    let mut walk = Walk { kind: root.kind, ignores: Vec::new(), seen: HashSet::new(), found: Vec::new() };
+    walk.folder(&root.path, 0);
+    if walk.seen.len() > MAX_FOLDERS {
+        let text = format!("has more than {MAX_FOLDERS} folders; the skills in the others are not loaded");
+        warnings.push(Warning::new(&root.path, text));
+    }
+    walk.found
+}
+
+struct Walk {
+    kind: RootKind,
+    /// The patterns of the folders on the way, outermost first.
+    ignores: Vec<Gitignore>,
+    /// Folders by their real paths: links may lead in circles.
+    seen: HashSet<PathBuf>,
+    found: Vec<Candidate>,
+}
+
+impl Walk {
+    fn folder(&mut self, folder: &Path, depth: usize) {
+        let Ok(real) = folder.canonicalize() else { return };
+        if self.seen.len() > MAX_FOLDERS || !self.seen.insert(real) {
+            return;
+        }
+        let patterns = patterns(folder);
+        let has_patterns = patterns.is_some();
+        self.ignores.extend(patterns);
+        self.inside(folder, depth);
+        if has_patterns {
+            self.ignores.pop();
+        }
+    }
+
+    fn inside(&mut self, folder: &Path, depth: usize) {
+        let skill = folder.join(SKILL_FILE);
+        if skill.is_file() && !self.is_ignored(&skill, false) {
+            // The rest of the folder belongs to this skill.
+            self.found.push(Candidate { path: skill, is_meant: true });
+            return;
+        }
+        let Ok(entries) = folder.read_dir() else { return };
+        let mut paths: Vec<_> = entries.filter_map(Result::ok).map(|entry| entry.path()).collect();
+        paths.sort();
+        for path in paths {
+            let name = path.file_name().and_then(|name| name.to_str()).unwrap_or(".");
+            if name.starts_with('.') || name == "node_modules" {
+                continue;
+            }
+            let is_folder = path.is_dir();
+            if self.is_ignored(&path, is_folder) {
+                continue;
+            }
+            if is_folder {
+                self.folder(&path, depth + 1);
+            } else if name != SKILL_FILE && name.ends_with(".md") && self.takes_loose_files(depth) && path.is_file() {
+                self.found.push(Candidate { path, is_meant: false });
+            }
+        }
+    }
+
+    fn takes_loose_files(&self, depth: usize) -> bool {
+        match self.kind {
+            RootKind::AgentsFolder => depth > 0,
+            RootKind::Folder | RootKind::Named => depth == 0,
+        }
+    }
+
+    fn is_ignored(&self, path: &Path, is_folder: bool) -> bool {
+        for patterns in self.ignores.iter().rev() {
+            match patterns.matched(path, is_folder) {
+                Match::Ignore(_) => return true,
+                Match::Whitelist(_) => return false,
+                Match::None => {}
+            }
+        }
+        false
+    }
+}
+
+/// The patterns of a folder's ignore files; those that are malformed say nothing.
+fn patterns(folder: &Path) -> Option<Gitignore> {
+    let files: Vec<_> = IGNORE_FILES.iter().map(|name| folder.join(name)).filter(|path| path.is_file()).collect();
+    if files.is_empty() {
+        return None;
+    }
+    let mut builder = GitignoreBuilder::new(folder);
+    for file in files {
+        let _ = builder.add(file);
+    }
+    builder.build().ok()
+}
