@@ -2,13 +2,9 @@
 //!
 //! Nothing else of the command line and the resources reads the environment: what they need is given to them.
 
-use std::{
-    collections::HashMap,
-    fmt, io,
-    path::{Path, PathBuf},
-};
+use std::{collections::HashMap, fmt, io, path::PathBuf};
 
-use super::paths;
+use super::{args::Launch, mode::Terminals, paths};
 
 /// The name that the user's folder has in the home folder.
 const USER_FOLDER: &str = ".troupe";
@@ -90,10 +86,10 @@ impl Environment {
         self.variables.get(name).map(String::as_str).filter(|value| !value.is_empty())
     }
 
-    /// The home folder as a path that can be passed on.
+    /// Where the flags' paths start.
     #[must_use]
-    pub fn home(&self) -> Option<&Path> {
-        self.home.as_deref()
+    pub fn launch(&self, terminals: Terminals) -> Launch<'_> {
+        Launch { cwd: &self.cwd, home: self.home.as_deref(), terminals }
     }
 
     /// What every process that the program starts finds in its environment: that an agent runs it, and that it is to
@@ -137,7 +133,9 @@ mod tests {
 
     #[test]
     fn folders_come_from_the_variables_or_from_home() {
-        let table: &[(&[(&str, &str)], &str, Option<&str>)] = &[
+        // variables, user folder, session folder
+        type Row<'a> = (&'a [(&'a str, &'a str)], &'a str, Option<&'a str>);
+        let table: &[Row] = &[
             (&[("HOME", "/h")], "/h/.troupe", None),
             (&[("HOME", "/h"), ("TROUPE_DIR", "~/x")], "/h/x", None),
             (&[("HOME", "/h"), ("TROUPE_DIR", "")], "/h/.troupe", None),

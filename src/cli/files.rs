@@ -12,7 +12,7 @@ use super::{image_type, paths};
 use crate::protocol::ImageBlock;
 
 /// The largest file that is attached, in bytes. No model takes more; it also bounds `@/dev/zero`.
-pub const MAX_BYTES: u64 = 64 * 1024 * 1024;
+pub const MAX_BYTES: u64 = 32 * 1024 * 1024;
 
 /// What the files of a command line add to the first message.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -33,7 +33,10 @@ pub enum FileError {
     #[error("Cannot attach {}: it is a folder; name its files, or ask for them in the prompt", .0.display())]
     Folder(PathBuf),
     /// It is larger than [`MAX_BYTES`].
-    #[error("Cannot attach {}: it is larger than {} MiB; name it in the prompt instead, without the @", .0.display(), MAX_BYTES >> 20)]
+    #[error(
+        "Cannot attach {}: it is larger than {} MiB; name it in the prompt instead, without the @",
+        .0.display(), MAX_BYTES >> 20
+    )]
     TooLarge(PathBuf),
     /// It cannot be read.
     #[error("Cannot read {}: {source}", .path.display())]
@@ -138,6 +141,6 @@ mod tests {
         let text = |name| attach_all(dir.path(), &["a.txt", name]).unwrap_err().to_string();
         assert_eq!(text("missing.txt"), format!("File not found: {at}/missing.txt"));
         assert!(text("sub").starts_with(&format!("Cannot attach {at}/sub: it is a folder")));
-        assert!(text("/dev/zero").starts_with("Cannot attach /dev/zero: it is larger than 64 MiB"));
+        assert!(text("/dev/zero").starts_with("Cannot attach /dev/zero: it is larger than 32 MiB"));
     }
 }

@@ -1,8 +1,9 @@
 //! The command line: what was typed, what it means, and what goes into the first message.
 //!
-//! Reading order: [`env`] takes the process's surroundings once, [`subcommand`] looks at the first word, [`args`] reads
-//! the flags ([`args::LowArgs`], what was typed) and works out their meaning ([`args::HiArgs`]), [`mode`] picks the front
-//! end, [`stdin`], [`files`] and [`first_message`] gather the prompts, [`tool_choice`] the tools, [`exit`] the way out.
+//! Reading order: [`mod@env`] takes the process's surroundings once, [`subcommand`] looks at the first word
+//! ([`listing`] has what two of them print), [`args`] reads the flags ([`args::LowArgs`], what was typed) and works out
+//! their meaning ([`args::HiArgs`]), [`mode`] picks the front end, [`stdin`], [`files`] and [`first_message`] gather the
+//! prompts, [`tool_choice`] the tools, [`exit`] the way out.
 
 pub mod args;
 pub mod env;
@@ -11,6 +12,7 @@ pub mod files;
 pub mod first_message;
 pub mod help;
 pub mod image_type;
+pub mod listing;
 pub mod mode;
 pub mod paths;
 pub mod stdin;

@@ -54,8 +54,8 @@ pub enum Mode {
 }
 
 impl Mode {
-    /// The front end for `--mode`, `--print` and the streams. `--mode text` alone does not make a run one-shot; a stream
-    /// that is no terminal does, because nobody could answer there.
+    /// The front end for `--mode`, `--print` and the streams. `--mode text` alone does not make a run one-shot; a
+    /// stream that is no terminal does, because nobody could answer there.
     #[must_use]
     pub fn resolve(output: Option<OutputMode>, print: bool, terminals: Terminals) -> Self {
         match output {

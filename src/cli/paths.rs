@@ -7,8 +7,8 @@ use unicode_normalization::UnicodeNormalization as _;
 /// Narrow no-break space: macOS writes it before AM and PM in the names of screenshots.
 const NARROW_NO_BREAK_SPACE: char = '\u{202f}';
 
-/// `text` as an absolute path: a leading `~` is the home folder, anything relative starts at `cwd`, and `.` and `..` are
-/// taken out by name alone, so that the path that people see is the one they typed.
+/// `text` as an absolute path: a leading `~` is the home folder, anything relative starts at `cwd`, and `.` and `..`
+/// are taken out by name alone, so that the path that people see is the one they typed.
 #[must_use]
 pub fn absolute(text: &str, cwd: &Path, home: Option<&Path>) -> PathBuf {
     let path = match (text.strip_prefix('~'), home) {

@@ -49,9 +49,9 @@ impl FromStr for ToolList {
 /// What a session has without any word on tools.
 pub const USUAL: [&str; 4] = ["read", "bash", "edit", "write"];
 
-/// The usual tools after the setting `defaultTools` of the user and then of a trusted project. Within a list plain names
-/// replace what was there (so does an empty list), then its changes apply in order; a project's list of changes alone
-/// continues the user's list, any other replaces it.
+/// The usual tools after the setting `defaultTools` of the user and then of a trusted project. Within a list plain
+/// names replace what was there (so does an empty list), then its changes apply in order; a project's list of changes
+/// alone continues the user's list, any other replaces it.
 #[must_use]
 pub fn usual_tools(user: Option<&[String]>, project: Option<&[String]>) -> Vec<String> {
     let only_changes = |list: &[String]| !list.is_empty() && list.iter().all(|entry| change(entry).is_some());

@@ -6,7 +6,10 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ArgError {
     /// Flags that neither the program nor an extension knows.
-    #[error("Unknown option{}: {}{}", if .names.len() > 1 { "s" } else { "" }, .names.join(", "), hint(.similar.as_deref()))]
+    #[error(
+        "Unknown option{}: {}{}",
+        if .names.len() > 1 { "s" } else { "" }, .names.join(", "), hint(.similar.as_deref())
+    )]
     UnknownOption {
         /// The flags as they were typed, without values.
         names: Vec<String>,

@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 
 use super::{
     error::ArgError,
-    flags::{ApiKey, LowArgs, ModelFlags, SessionFlags, ToolFlags},
+    flags::{ApiKey, LowArgs, ModelFlags, ToolFlags},
+    session::{self, SessionChoice},
     words::ExtensionFlag,
 };
 use crate::{
@@ -49,42 +50,6 @@ pub enum Task {
     },
     /// Run prompts.
     Run(Mode),
-}
-
-/// Which session a start uses.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum SessionChoice {
-    /// A new one.
-    New,
-    /// One that is never written.
-    InMemory,
-    /// The folder's latest.
-    Continue,
-    /// The one that the user picks.
-    Pick,
-    /// This one.
-    Open(SessionTarget),
-    /// The folder's session with exactly this id, or a new one with it.
-    OpenOrCreate {
-        /// The id; its characters are checked.
-        id: String,
-    },
-    /// A copy of another one.
-    Fork {
-        /// Which is copied.
-        source: SessionTarget,
-        /// The copy's id, if it is to have a certain one; its characters are checked.
-        id: Option<String>,
-    },
-}
-
-/// A session by file or by id.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum SessionTarget {
-    /// The file, absolute.
-    Path(PathBuf),
-    /// An id, or the beginning of one.
-    Id(String),
 }
 
 /// The model that the command line asks for.
@@ -201,8 +166,8 @@ impl HiArgs {
             Some(search) => Task::ListModels { search: given(search) },
             None => Task::Run(mode),
         };
-        let conflicts = session_conflicts(&low.session);
-        let session = session_choice(&low.session, &task, launch);
+        let conflicts = session::conflicts(&low.session);
+        let session = session::choice(&low.session, &task, launch);
         if conflicts.is_empty() {
             errors.extend(session.as_ref().err().cloned());
         }
@@ -278,70 +243,8 @@ impl HiArgs {
 }
 
 /// A value that is empty says nothing: `--session "$UNSET"`.
-fn given(value: Option<String>) -> Option<String> {
+pub(super) fn given(value: Option<String>) -> Option<String> {
     value.filter(|text| !text.is_empty())
-}
-
-/// The contradictions among the session flags, one for each pair.
-fn session_conflicts(flags: &SessionFlags) -> Vec<ArgError> {
-    let is_given = |value: &Option<String>| value.as_ref().is_some_and(|text| !text.is_empty());
-    let selectors = [
-        ("--session", is_given(&flags.session)),
-        ("--continue", flags.continue_latest),
-        ("--resume", flags.resume),
-        ("--no-session", flags.no_session),
-    ];
-    let clashes = |flag: &'static str, others: &[(&'static str, bool)]| -> Vec<_> {
-        others.iter().filter(|(_, set)| *set).map(|(other, _)| ArgError::Conflict(flag, other)).collect()
-    };
-    let mut conflicts = Vec::new();
-    if is_given(&flags.fork) {
-        conflicts = clashes("--fork", &selectors);
-    }
-    if flags.session_id.is_some() {
-        // With --no-session the id is simply not used.
-        conflicts.append(&mut clashes("--session-id", &selectors[..3]));
-    }
-    conflicts
-}
-
-fn session_choice(flags: &SessionFlags, task: &Task, launch: Launch<'_>) -> Result<SessionChoice, ArgError> {
-    let id = flags.session_id.clone().map(checked_id).transpose()?;
-    let target = |text: &str| {
-        if text.contains(['/', '\\']) || text.ends_with(".jsonl") {
-            SessionTarget::Path(launch.path(text))
-        } else {
-            SessionTarget::Id(text.to_owned())
-        }
-    };
-    Ok(if flags.no_session || !matches!(task, Task::Run(_)) {
-        SessionChoice::InMemory
-    } else if let Some(source) = given(flags.fork.clone()) {
-        SessionChoice::Fork { source: target(&source), id }
-    } else if let Some(session) = given(flags.session.clone()) {
-        SessionChoice::Open(target(&session))
-    } else if flags.resume {
-        SessionChoice::Pick
-    } else if flags.continue_latest {
-        SessionChoice::Continue
-    } else if let Some(id) = id {
-        SessionChoice::OpenOrCreate { id }
-    } else {
-        SessionChoice::New
-    })
-}
-
-/// Ids become parts of file names, so nothing that could lead out of the folder passes.
-fn checked_id(id: String) -> Result<String, ArgError> {
-    let ends_well = |c: Option<char>| c.is_some_and(|c| c.is_ascii_alphanumeric());
-    let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
-    if ends_well(id.chars().next()) && ends_well(id.chars().next_back()) && id.chars().all(allowed) {
-        return Ok(id);
-    }
-    Err(ArgError::RefusedValue {
-        flag: "--session-id".into(),
-        reason: format!("\"{id}\" is no session id: letters, digits, '-', '_' and '.', a letter or digit at both ends"),
-    })
 }
 
 fn model_choice(flags: ModelFlags, errors: &mut Vec<ArgError>, warnings: &mut Vec<String>) -> ModelChoice {

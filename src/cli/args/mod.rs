@@ -1,6 +1,6 @@
 //! The flags of the command line, in three steps.
 //!
-//! [`words`] sorts the words by the product's own rules (multi-letter short forms, `@files`, flags of extensions), clap
+//! `words` sorts the words by the product's own rules (multi-letter short forms, `@files`, flags of extensions), clap
 //! turns the known flags into [`LowArgs`], which says what was typed, and [`HiArgs`] says what it means: conflicts are
 //! refused, paths are absolute, and each question ("which session?", "which front end?") has one answer.
 
@@ -8,6 +8,7 @@ mod error;
 mod flags;
 mod high;
 mod plan;
+mod session;
 mod words;
 
 use clap::{CommandFactory as _, FromArgMatches as _};
@@ -17,10 +18,9 @@ pub use flags::{
     ApiKey, DiagnosisFlags, LowArgs, ModelFlags, OutputFlags, PromptFlags, ResourceFlags, SessionFlags, ToolFlags,
     TrustFlags,
 };
-pub use high::{
-    Discovery, ExtensionSource, HiArgs, Launch, ModelChoice, Resources, SessionChoice, SessionTarget, Task,
-};
+pub use high::{Discovery, ExtensionSource, HiArgs, Launch, ModelChoice, Resources, Task};
 pub use plan::Plan;
+pub use session::{SessionChoice, SessionTarget};
 pub use words::{ExtensionFlag, FlagValue, MULTI_LETTER};
 
 /// Reads the words after the program's name.

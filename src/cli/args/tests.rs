@@ -153,7 +153,8 @@ fn every_flag_reads_its_value_in_each_form() {
         assert_eq!(read(&low(&format!("{long} one {long} two"))), twice, "{long}");
     }
 
-    let switches: &[(&str, &str, fn(&LowArgs) -> bool)] = &[
+    type Holds = fn(&LowArgs) -> bool;
+    let switches: &[(&str, &str, Holds)] = &[
         ("--continue", "-c", |a| a.session.continue_latest),
         ("--resume", "-r", |a| a.session.resume),
         ("--no-session", "", |a| a.session.no_session),
@@ -180,7 +181,7 @@ fn every_flag_reads_its_value_in_each_form() {
         assert!(!read(&low("")), "{long}");
     }
 
-    let others: &[(&str, fn(&LowArgs) -> bool)] = &[
+    let others: &[(&str, Holds)] = &[
         ("--list-models", |a| a.model.list_models == Some(None)),
         ("--list-models x", |a| a.model.list_models == Some(Some("x".into()))),
         ("--mode json", |a| a.output.mode == Some(OutputMode::Json)),
