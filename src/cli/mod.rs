@@ -3,7 +3,7 @@
 //! Reading order: [`mod@env`] takes the process's surroundings once, [`subcommand`] looks at the first word
 //! ([`listing`] has what two of them print), [`args`] reads the flags ([`args::LowArgs`], what was typed) and works out
 //! their meaning ([`args::HiArgs`]), [`mode`] picks the front end, [`stdin`], [`files`] and [`first_message`] gather the
-//! prompts, [`tool_choice`] the tools, [`exit`] the way out.
+//! prompts, [`exit`] names the ways out.
 
 pub mod args;
 pub mod env;
@@ -17,7 +17,6 @@ pub mod mode;
 pub mod paths;
 pub mod stdin;
 pub mod subcommand;
-pub mod tool_choice;
 
 /// The program's version: what `--version` prints.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");

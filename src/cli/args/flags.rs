@@ -5,10 +5,7 @@ use std::{convert::Infallible, fmt, str::FromStr};
 use clap::{Args, Parser};
 
 use super::words::ExtensionFlag;
-use crate::cli::{
-    mode::{OutputMode, TuiMode},
-    tool_choice::ToolList,
-};
+use crate::cli::mode::{OutputMode, TuiMode};
 
 /// The command line as it was typed.
 #[derive(Clone, Debug, Default, Parser)]
@@ -117,7 +114,7 @@ pub struct ToolFlags {
     /// Allow only these tools: names or patterns with *, separated by commas; or change the usual ones with +NAME and
     /// -NAME
     #[arg(short, long, value_name = "NAMES")]
-    pub tools: Option<ToolList>,
+    pub tools: Option<List>,
     /// Take these tools away: names or patterns with *, separated by commas
     #[arg(long, value_name = "NAMES")]
     pub exclude_tools: Option<List>,

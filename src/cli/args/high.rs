@@ -12,7 +12,6 @@ use crate::{
     cli::{
         mode::{Mode, OutputMode, Terminals, TuiMode},
         paths,
-        tool_choice::{ToolBase, ToolChoice},
     },
     protocol::ThinkingLevel,
 };
@@ -67,6 +66,27 @@ pub struct ModelChoice {
     pub scope: Option<Vec<String>>,
 }
 
+/// What the command line says about tools.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ToolRequest {
+    /// `--tools`: names and patterns, or changes of the usual tools; an empty list: none.
+    pub tools: Option<Vec<String>>,
+    /// `--exclude-tools`: names and patterns.
+    pub exclude: Vec<String>,
+    /// `--no-tools`.
+    pub no_tools: bool,
+    /// `--no-builtin-tools`.
+    pub no_builtin_tools: bool,
+}
+
+impl ToolRequest {
+    /// Whether it says which tools are selected; if not, a resumed session keeps its own.
+    #[must_use]
+    pub fn selects(&self) -> bool {
+        self.tools.is_some() || self.no_tools || self.no_builtin_tools
+    }
+}
+
 /// Which resources of a kind are loaded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Discovery<T> {
@@ -118,7 +138,7 @@ pub struct HiArgs {
     /// With which model.
     pub model: ModelChoice,
     /// With which tools.
-    pub tools: ToolChoice,
+    pub tools: ToolRequest,
     /// `--system-prompt`: a text, or the name of a file.
     pub system_prompt: Option<String>,
     /// `--append-system-prompt`, in order.
@@ -185,7 +205,7 @@ impl HiArgs {
             session_dir: path(low.session.session_dir),
             name: name.map(str::to_owned),
             model,
-            tools: tool_choice(low.tools),
+            tools: tool_request(low.tools),
             system_prompt: given(low.prompt.system_prompt),
             append_system_prompt: low.prompt.append_system_prompt,
             resources: Resources {
@@ -269,13 +289,13 @@ fn model_choice(flags: ModelFlags, errors: &mut Vec<ArgError>, warnings: &mut Ve
     choice
 }
 
-fn tool_choice(flags: ToolFlags) -> ToolChoice {
-    let base = match (flags.no_tools, flags.no_builtin_tools) {
-        (true, _) => ToolBase::Nothing,
-        (false, true) => ToolBase::NoBuiltin,
-        (false, false) => ToolBase::Usual,
-    };
-    ToolChoice { base, list: flags.tools, exclude: flags.exclude_tools.unwrap_or_default().0 }
+fn tool_request(flags: ToolFlags) -> ToolRequest {
+    ToolRequest {
+        tools: flags.tools.map(|list| list.0),
+        exclude: flags.exclude_tools.unwrap_or_default().0,
+        no_tools: flags.no_tools,
+        no_builtin_tools: flags.no_builtin_tools,
+    }
 }
 
 fn extension_source(text: &str, launch: Launch<'_>) -> ExtensionSource {

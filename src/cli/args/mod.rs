@@ -18,7 +18,7 @@ pub use flags::{
     ApiKey, DiagnosisFlags, LowArgs, ModelFlags, OutputFlags, PromptFlags, ResourceFlags, SessionFlags, ToolFlags,
     TrustFlags,
 };
-pub use high::{Discovery, ExtensionSource, HiArgs, Launch, ModelChoice, Resources, Task};
+pub use high::{Discovery, ExtensionSource, HiArgs, Launch, ModelChoice, Resources, Task, ToolRequest};
 pub use plan::Plan;
 pub use session::{SessionChoice, SessionTarget};
 pub use words::{ExtensionFlag, FlagValue, MULTI_LETTER};

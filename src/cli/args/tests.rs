@@ -4,10 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::*;
 use crate::{
-    cli::{
-        mode::{Mode, OutputMode, Terminals, TuiMode},
-        tool_choice::{ToolBase, ToolChange, ToolList},
-    },
+    cli::mode::{Mode, OutputMode, Terminals, TuiMode},
     protocol::ThinkingLevel,
 };
 
@@ -101,7 +98,6 @@ fn faults_of_the_words_are_named() {
         ("--mode _", "Invalid value \"\" for --mode. Valid values: text, json, rpc"),
         ("--tui-mode x", "Invalid value \"x\" for --tui-mode. Valid values: regular, fullscreen"),
         ("--no-tools=x", "--no-tools takes no value"),
-        ("--tools read,+bash", "--tools: tool names cannot be mixed with +name or -name entries"),
         ("-z --mode yaml", "Unknown option: -z; Invalid value \"yaml\" for --mode. Valid values: text, json, rpc"),
     ];
     for (line, text) in table {
@@ -126,6 +122,7 @@ fn every_flag_reads_its_value_in_each_form() {
         ("--fork", "", |a| text(&a.session.fork)),
         ("--session-dir", "", |a| text(&a.session.session_dir)),
         ("--name", "-n", |a| text(&a.session.name)),
+        ("--tools", "-t", |a| a.tools.tools.as_ref().unwrap().0.join(",")),
         ("--exclude-tools", "-xt", |a| a.tools.exclude_tools.as_ref().unwrap().0.join(",")),
         ("--system-prompt", "", |a| text(&a.prompt.system_prompt)),
         ("--append-system-prompt", "", |a| a.prompt.append_system_prompt.join("|")),
@@ -189,15 +186,13 @@ fn every_flag_reads_its_value_in_each_form() {
         ("--mode json --mode text", |a| a.output.mode == Some(OutputMode::Text)),
         ("--tui-mode regular", |a| a.output.tui_mode == Some(TuiMode::Regular)),
         ("--tui-mode=fullscreen", |a| a.output.tui_mode == Some(TuiMode::Fullscreen)),
-        ("-t a,b", |a| a.tools.tools == Some(ToolList::Only(words("a b")))),
-        ("--tools -a", |a| a.tools.tools == Some(ToolList::Change(vec![ToolChange::Remove("a".into())]))),
     ];
     for (line, holds) in others {
         assert!(holds(&low(line)), "{line}");
     }
-    // Nobody adds a flag without a row above: 22 with a value, 18 switches, 4 others.
+    // Nobody adds a flag without a row above: 23 with a value, 18 switches, 3 others.
     let flags = <LowArgs as clap::CommandFactory>::command().get_arguments().count();
-    assert_eq!(flags, with_value.len() + switches.len() + 4);
+    assert_eq!(flags, with_value.len() + switches.len() + 3);
 }
 
 #[test]
@@ -323,7 +318,7 @@ fn empty_values_say_nothing_and_a_wrong_level_only_warns() {
         high("--model _ --system-prompt _ --session-dir _ --api-key _ --use-theme _ --thinking enormous --tools _");
     assert_eq!((args.model, args.system_prompt), (ModelChoice::default(), None));
     assert_eq!((args.session_dir, args.theme), (None, None));
-    assert_eq!(args.tools.list, Some(ToolList::Only(Vec::new())));
+    assert_eq!(args.tools.tools, Some(Vec::new()));
     let text = "Invalid thinking level \"enormous\". Valid values: off, minimal, low, medium, high, xhigh, max";
     assert_eq!(args.warnings, [text]);
 
@@ -332,7 +327,12 @@ fn empty_values_say_nothing_and_a_wrong_level_only_warns() {
     assert_eq!(args.model.pattern.as_deref(), Some("m:high"));
     assert_eq!(args.model.scope, Some(words("a* b")));
     assert_eq!(args.name.as_deref(), Some("x"));
-    assert_eq!((args.tools.base, args.tools.exclude), (ToolBase::NoBuiltin, words("b*")));
+    let tools = ToolRequest { exclude: words("b*"), no_builtin_tools: true, ..ToolRequest::default() };
+    assert_eq!(args.tools, tools);
+    for (line, selects) in [("", false), ("-xt b", false), ("-t +ls,-bash", true), ("-nt", true), ("-nbt", true)] {
+        assert_eq!(high(line).tools.selects(), selects, "{line}");
+    }
+    assert_eq!(high("-t +ls,-bash").tools.tools, Some(words("+ls -bash")));
 }
 
 #[test]
