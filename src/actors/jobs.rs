@@ -157,7 +157,7 @@ async fn run(job: Job) {
                 let delta = delta.to_owned();
                 events.publish(vec![Event::BashExecutionUpdate { id: id.clone(), delta }]);
             };
-            user_bash::run(&command, &config.cwd, &config.facts, &*config.operations, cancel, on_delta).await
+            user_bash::run(&*config.operations, &command, &config.cwd, &config.facts, &cancel, on_delta).await
         }
     };
     let result = match result {

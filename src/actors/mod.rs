@@ -2,18 +2,44 @@
 //!
 //! | file | what it is |
 //! |---|---|
-//! | [`turn`], [`turn_io`] | the turn loop's state machine, pure |
-//! | [`queues`], [`batch`], [`retry`], [`resume`], [`restart`] | the pure parts that it is made of |
-//! | [`address`], [`reply`], [`spawn`], [`trace`] | how actors are addressed, answered, started and watched |
+//! | [`runtime`], [`extensions`], [`fleet`], [`agent`] | the supervisors, from the root down |
+//! | [`session_writer`], [`event_bus`], [`compactor`], [`jobs`], [`turn_loop`] | the actors of one agent, in the order of their start |
+//! | [`prepare`], [`provider_stream`], [`tool_batch`], [`tool_call`], [`asker`], [`call_guard`], [`input_guard`], [`store_check`] | workers: one piece of work each; only they may wait |
+//! | [`extension`], [`chain`] | extensions: their actor, and how they are asked |
+//! | [`front`] | those who give agents work and show what they do |
+//! | [`turn`], [`turn_io`], [`queues`], [`batch`], [`retry`], [`resume`], [`restart`] | pure: the turn loop's machine and its parts, the restart policy |
+//! | [`address`], [`reply`], [`spawn`], [`subscriber`], [`shared`], [`trace`] | how actors are addressed, answered, started and watched; what those of an agent share |
 
 pub mod address;
+pub mod agent;
+pub mod asker;
 pub mod batch;
+pub mod call_guard;
+pub mod chain;
+pub mod compactor;
+pub mod event_bus;
+pub mod extension;
+pub mod extensions;
+pub mod fleet;
+pub mod front;
+pub mod input_guard;
+pub mod jobs;
+pub mod prepare;
+pub mod provider_stream;
 pub mod queues;
 pub mod reply;
 pub mod restart;
 pub mod resume;
 pub mod retry;
+pub mod runtime;
+pub mod session_writer;
+pub mod shared;
 pub mod spawn;
+pub mod store_check;
+pub mod subscriber;
+pub mod tool_batch;
+pub mod tool_call;
 pub mod trace;
 pub mod turn;
 pub mod turn_io;
+pub mod turn_loop;

@@ -129,7 +129,6 @@ async fn prepare(work: PrepareWork) -> Result<ReadyRequest, Failure> {
     all_headers.extend(headers);
     let request = Request {
         thinking: model.clamp_thinking(thinking),
-        messages: convert_to_llm(&messages),
         api_key: auth.key,
         session_id: Some(tree.header().id.clone()),
         headers: all_headers,
@@ -137,7 +136,7 @@ async fn prepare(work: PrepareWork) -> Result<ReadyRequest, Failure> {
         thinking_budgets: config.thinking_budgets.clone(),
         retry: config.request_retry,
         cancel,
-        model,
+        ..Request::new(model, convert_to_llm(&messages))
     };
     Ok(ReadyRequest { provider, request })
 }

@@ -34,14 +34,24 @@ use super::{
 };
 use crate::{
     protocol::{
-        AgentMessage, AssistantMessage, Command, EntryBody, Model, ThinkingLevel,
+        AgentMessage, AssistantMessage, Command, EntryBody, Failure, FailureClass, Model, StopReason, ThinkingLevel,
         ask::InputVerdict,
-        command::Disposition,
+        command::{Disposition, QueueKind},
         system::SystemState,
         time::now_ms,
     },
-    providers,
+    providers::error_text::classify_text,
 };
+
+/// Judges a failed answer by its text: the failure itself is not stored.
+fn stored_failure(message: &AssistantMessage) -> Failure {
+    let text = message.error_message.clone().unwrap_or_default();
+    if message.stop_reason == StopReason::Aborted {
+        return Failure::new(FailureClass::Aborted, text);
+    }
+    let verdict = classify_text(&text, &message.provider);
+    Failure { retryable: verdict.retryable, ..Failure::new(verdict.class, text) }
+}
 
 /// What the loop is told.
 pub enum LoopMsg {
@@ -185,8 +195,7 @@ impl LoopState {
         let disposition = |prompt| if prompt { Disposition::Started } else { Disposition::Queued };
         self.taken = facts.accepted.into_iter().map(|(op, prompt)| (op, disposition(prompt))).collect();
         let branch: Vec<_> = facts.tree.path().iter().map(|entry| entry.entry()).collect();
-        let (mut position, attempt) =
-            resume::position(&branch, |message| providers::classify_stored(message.error_message.as_deref()));
+        let (mut position, attempt) = resume::position(&branch, stored_failure);
         if let resume::Position::Calls { batch, .. } = &mut position {
             match facts.started.get(&batch.entry).filter(|_| facts.active) {
                 Some(places) => batch.start(places),
@@ -196,11 +205,9 @@ impl LoopState {
             }
         }
         let selection = self.shared.selection().clone();
-        let mut queues = Queues {
-            steering_mode: selection.steering_mode,
-            follow_up_mode: selection.follow_up_mode,
-            ..Queues::default()
-        };
+        let mut queues = Queues::default();
+        queues.set_mode(QueueKind::Steer, selection.steering_mode);
+        queues.set_mode(QueueKind::FollowUp, selection.follow_up_mode);
         for (kind, pending) in facts.queued {
             queues.push(kind, pending);
         }

@@ -13,8 +13,15 @@ pub mod first_message;
 pub mod help;
 pub mod image_type;
 pub mod listing;
+pub mod logging;
 pub mod mode;
 pub mod paths;
+pub mod prompt;
+pub mod run;
+pub mod session;
+pub mod setup;
+pub mod signals;
+pub mod start;
 pub mod stdin;
 pub mod subcommand;
 

@@ -16,7 +16,7 @@ use ractor::{Actor, ActorCell, ActorProcessingErr, ActorRef};
 use super::{
     client::AgentClient,
     complain,
-    stdout::{Chunk, Stdout},
+    stdout::{Chunk, Release, Stdout},
 };
 use crate::{
     actors::{
@@ -219,7 +219,7 @@ impl PrinterState {
             }
         }
         let weights = events.iter().map(|event| event.event.weight()).collect();
-        let release = self.backlog.clone().map(|backlog| (backlog, weights));
+        let release = self.backlog.clone().map(|backlog| Release { backlog, weights });
         self.out.write(Chunk { bytes, release, permit: delivery.permit, written: None });
         for event in events {
             self.watch(&event);

@@ -13,7 +13,7 @@ use super::{
     client::AgentClient,
     rpc_data,
     stdin::{self, Line},
-    stdout::{Chunk, Stdout},
+    stdout::{Chunk, Release, Stdout},
 };
 use crate::{
     actors::{
@@ -235,7 +235,7 @@ impl RpcState {
                     }
                 }
                 let weights = events.iter().map(|event| event.event.weight()).collect();
-                let release = self.backlog.clone().map(|backlog| (backlog, weights));
+                let release = self.backlog.clone().map(|backlog| Release { backlog, weights });
                 self.out.write(Chunk { bytes, release, permit: delivery.permit, written: None });
             }
         }

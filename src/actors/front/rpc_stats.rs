@@ -44,7 +44,7 @@ pub fn stats(shared: &AgentShared, tree: &TreeView) -> StatsData {
 }
 
 fn context_usage(messages: &[Message], window: u64) -> ContextUsage {
-    let tokens = limits::estimate_context(messages);
+    let tokens = limits::estimate_input(messages);
     #[allow(clippy::cast_precision_loss)]
     let percent = tokens as f64 / window as f64 * 100.0;
     ContextUsage { tokens: Some(tokens), context_window: window, percent: Some(percent) }

@@ -24,19 +24,25 @@ const BLOCK: usize = 256 * 1024;
 pub struct Chunk {
     /// The bytes.
     pub bytes: Vec<u8>,
-    /// The backlog to release, and by how much for each event.
-    pub release: Option<(Arc<Backlog>, Vec<usize>)>,
+    /// The backlog that they are a part of.
+    pub release: Option<Release>,
     /// The permit to free.
     pub permit: Option<Arc<OwnedSemaphorePermit>>,
     /// Called when the bytes are out or thrown away.
     pub written: Option<Box<dyn FnOnce() + Send>>,
 }
 
-impl Drop for Chunk {
+/// Releases events from a backlog when it is dropped: written or thrown away.
+pub struct Release {
+    /// The backlog.
+    pub backlog: Arc<Backlog>,
+    /// What each event weighs.
+    pub weights: Vec<usize>,
+}
+
+impl Drop for Release {
     fn drop(&mut self) {
-        if let Some((backlog, weights)) = self.release.take() {
-            weights.into_iter().for_each(|weight| backlog.release(weight));
-        }
+        self.weights.iter().for_each(|weight| self.backlog.release(*weight));
     }
 }
 

@@ -1,0 +1,140 @@
+//! The program from its first word to its exit code.
+
+use std::{
+    io::{self, Write},
+    process::ExitCode,
+};
+
+use super::{
+    VERSION,
+    args::{self, HiArgs, Plan, Task},
+    env::Environment,
+    exit::Exit,
+    files, first_message, help, listing,
+    mode::{Mode, Terminals},
+    start::{self, StartError},
+    stdin,
+    subcommand::{self, Subcommand},
+};
+use crate::protocol::command::Input;
+
+/// Runs the program with this process's arguments and surroundings.
+#[must_use]
+pub fn main() -> ExitCode {
+    let environment = match Environment::of_process() {
+        Ok(environment) => environment,
+        Err(error) => return fail(&error.to_string()).into(),
+    };
+    run(&environment).into()
+}
+
+fn run(environment: &Environment) -> Exit {
+    if let Some(command) = subcommand::parse(&environment.argv) {
+        return match command {
+            Ok(command) => run_subcommand(command),
+            Err(error) => {
+                fail(&error.to_string());
+                error.exit()
+            }
+        };
+    }
+    let terminals = Terminals::of_process();
+    let plan = args::parse(&environment.argv).and_then(|low| Plan::new(low, environment.launch(terminals)));
+    match plan {
+        Ok(Plan::Version) => print(&format!("{VERSION}\n")),
+        Ok(Plan::Export { .. }) => fail("exporting a session as HTML is not available yet in this version"),
+        Ok(Plan::Start(args)) => begin(environment, *args, terminals),
+        Err(errors) => errors.iter().fold(Exit::Failed, |_, error| fail(&error.to_string())),
+    }
+}
+
+fn run_subcommand(command: Subcommand) -> Exit {
+    match command {
+        Subcommand::List => print(&listing::packages(&[], &[])),
+        Subcommand::McpList { json } => print(&listing::mcp_servers(&[], json)),
+        Subcommand::Usage(text) => print(&text),
+        Subcommand::AuthCheck(_) => fail("`troupe auth check` is not available yet in this version"),
+        Subcommand::AuthLogout { .. } => fail("`troupe auth logout` is not available yet in this version"),
+    }
+}
+
+fn begin(environment: &Environment, args: HiArgs, terminals: Terminals) -> Exit {
+    for warning in &args.warnings {
+        warn(warning);
+    }
+    match args.task {
+        Task::Help => {
+            print(&help::text());
+            if let Some(error) = args.unknown_options(&[]) {
+                warn(&error.to_string());
+            }
+            return Exit::Done;
+        }
+        Task::ListModels { ref search } => {
+            return print(&start::list_models(environment, search.as_deref()));
+        }
+        Task::Run(_) => {}
+    }
+    if let Some(error) = args.unknown_options(&[]) {
+        return fail(&error.to_string());
+    }
+    let Task::Run(mut mode) = args.task else { return Exit::Failed };
+    let prompts = match gather(environment, &args, &mut mode, terminals) {
+        Ok(prompts) => prompts,
+        Err(text) => return fail(&text),
+    };
+    if mode == Mode::Interactive {
+        return fail(
+            "the interactive terminal is not available yet in this version. Give a prompt with -p, pipe one in, or use \
+             --mode rpc",
+        );
+    }
+    match start::run(environment, args, mode, prompts) {
+        Ok(exit) => exit,
+        Err(StartError::Failed(text)) => fail(&text),
+    }
+}
+
+/// The prompts of the run: what was piped in, the `@files`, the messages.
+fn gather(
+    environment: &Environment,
+    args: &HiArgs,
+    mode: &mut Mode,
+    terminals: Terminals,
+) -> Result<Vec<Input>, String> {
+    let attachments = files::attach(&args.files, &environment.cwd, environment.home.as_deref())
+        .map_err(|error| error.to_string())?;
+    let mut piped = None;
+    if mode.reads_stdin(terminals) {
+        piped = stdin::read(io::stdin().lock()).map_err(|error| format!("standard input cannot be read: {error}"))?;
+        if piped.is_some() && *mode == Mode::Interactive {
+            *mode = Mode::Print;
+        }
+    }
+    Ok(first_message::prompts(piped, attachments, args.messages.clone()))
+}
+
+/// Says on standard error what is wrong.
+fn fail(text: &str) -> Exit {
+    let text = text.strip_prefix("Error: ").unwrap_or(text);
+    // When standard error cannot be written, the exit code says it all.
+    let _ = writeln!(io::stderr().lock(), "Error: {text}");
+    Exit::Failed
+}
+
+/// Says on standard error what is odd.
+pub(super) fn warn(text: &str) {
+    // Nobody is listening.
+    let _ = writeln!(io::stderr().lock(), "Warning: {text}");
+}
+
+/// Writes to standard output; a reader that went away is no fault of ours.
+fn print(text: &str) -> Exit {
+    let mut out = io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            fail(&format!("standard output cannot be written: {error}"))
+        }
+        _ => Exit::Done,
+    }
+}

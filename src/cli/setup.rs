@@ -1,0 +1,319 @@
+//! What an agent is made of, gathered from the command line, the settings, and the files around the project.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use serde_json::Value;
+
+use super::{
+    args::HiArgs,
+    env::Environment,
+    prompt::ProjectResources,
+    run::warn,
+    session::ChosenSession,
+    start::StartError,
+};
+use crate::{
+    actors::{
+        chain::{Chain, Link},
+        retry::RetrySettings,
+        session_writer::SessionPlace,
+        shared::{AgentConfig, AgentShared, Observer, ProviderSource, Selection, SettingsSink},
+    },
+    extensions::ExtensionRegistry,
+    protocol::{EntryBody, Model, ModelRef, ThinkingLevel, wire::CommandInfo},
+    providers::{
+        self, Provider, RequestRetry, Secret, Timeouts,
+        catalogue::{Catalogue, OFFLINE, SCRIPT, TROUPE},
+        environment::Environment as Variables,
+        offline::Offline,
+        scripted::Scripted,
+        selection::{self, CliModel, InitialInput, SessionState, ThinkingInput},
+    },
+    store::{
+        settings::{Scope, Settings},
+        tree::SessionContext,
+    },
+    tools::{
+        Local, SessionFacts, ToolSet,
+        selection::{ToolFlags, select},
+    },
+};
+
+/// All that is needed to start.
+pub struct Setup {
+    /// The agent.
+    pub shared: Arc<AgentShared>,
+    /// Extensions.
+    pub observers: Vec<Observer>,
+    /// Slash commands that prompts may use.
+    pub commands: Vec<CommandInfo>,
+}
+
+/// Gathers everything.
+///
+/// # Errors
+/// What prevents the start.
+pub fn build(
+    environment: &Environment,
+    args: HiArgs,
+    (settings, trusted): (Settings, bool),
+    chosen: ChosenSession,
+) -> Result<Setup, StartError> {
+    let variables = Variables::of_process();
+    let mut catalogue = Catalogue::load(&environment.user_dir, variables);
+    for problem in catalogue.problems() {
+        warn(&problem.to_string());
+    }
+    let wires = Wires::new(&args, &mut catalogue)?;
+    let extensions = ExtensionRegistry::default();
+    let observers: Vec<Observer> = extensions
+        .iter()
+        .map(|extension| Observer {
+            extension: extension.clone(),
+            slot: Default::default(),
+            watches: Default::default(),
+        })
+        .collect();
+    let links = observers.iter().map(|o| Link { extension: o.extension.clone(), slot: o.slot.clone() }).collect();
+
+    let context = chosen.store.view().context();
+    let tools = all_tools(&extensions);
+    let active = active_tools(&args, &settings, &tools, &chosen, &context)?;
+    let choice = choose_model(&args, &settings, &catalogue, &chosen, &context)?;
+    let resources = ProjectResources::load(environment, &args, &chosen.cwd, trusted)?;
+    resources.warnings().iter().for_each(|warning| warn(warning));
+    let commands = resources.commands();
+
+    let facts = SessionFacts {
+        secret_variables: catalogue.credentials().secret_variables(),
+        shell_path: settings.shell_path().map(str::to_owned),
+        shell_command_prefix: settings.shell_command_prefix().map(str::to_owned),
+        block_images: settings.images().block,
+        ..SessionFacts::default()
+    };
+    let retry = settings.retry();
+    let selection = Selection {
+        model: Some(choice.model),
+        thinking: choice.thinking,
+        scope: choice.scope,
+        active_tools: active,
+        steering_mode: settings.steering_mode(),
+        follow_up_mode: settings.follow_up_mode(),
+        retry: RetrySettings {
+            enabled: retry.enabled,
+            max_retries: retry.max_retries,
+            base_delay_ms: millis(retry.base_delay),
+            max_delay_ms: millis(retry.max_delay),
+        },
+        auto_compaction: settings.compaction(None).enabled,
+    };
+    let request_retry = settings.request_retry();
+    let idle = settings.http_idle_timeout();
+    let config = AgentConfig {
+        cwd: chosen.cwd.clone(),
+        timeouts: Timeouts { idle, first_byte: idle, ..Timeouts::default() },
+        request_retry: RequestRetry {
+            max_retries: request_retry.max_retries,
+            max_delay: request_retry.max_delay,
+        },
+        thinking_budgets: settings.thinking_budgets(),
+        catalogue: Arc::new(catalogue),
+        providers: Arc::new(wires),
+        tools: Arc::new(tools.iter().cloned().collect()),
+        chain: Chain::new(links),
+        observers: observers.clone(),
+        resources: Arc::new(resources),
+        settings: Arc::new(Stored(Mutex::new(settings))),
+        operations: Arc::new(Local::default()),
+        facts,
+    };
+    record_start(&args, &chosen, &selection, &context)?;
+    let place = SessionPlace::new(chosen.store, chosen.journal);
+    let shared = AgentShared::new("main".into(), Arc::new(config), place, selection);
+    Ok(Setup { shared, observers, commands })
+}
+
+fn millis(duration: std::time::Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}
+
+/// Entries that a start leaves: what a new session begins with, a level that was never recorded, a name.
+fn record_start(
+    args: &HiArgs,
+    chosen: &ChosenSession,
+    selection: &Selection,
+    context: &SessionContext,
+) -> Result<(), StartError> {
+    let mut bodies = Vec::new();
+    if chosen.is_new
+        && let Some(model) = &selection.model
+    {
+        let ModelRef { provider, model_id } = model.reference();
+        bodies.push(EntryBody::ModelChange { provider, model_id });
+    }
+    let recorded = context.thinking_level.as_deref().and_then(ThinkingLevel::parse);
+    let clamped = |level| selection.model.as_ref().map_or(level, |model: &Arc<Model>| model.clamp_thinking(level));
+    if chosen.is_new || recorded.map(clamped) != Some(selection.thinking) {
+        bodies.push(EntryBody::thinking(selection.thinking));
+    }
+    if let Some(name) = &args.name {
+        bodies.push(EntryBody::SessionInfo { name: Some(name.clone()) });
+    }
+    if bodies.is_empty() {
+        return Ok(());
+    }
+    chosen.store.append(None, bodies.into_iter().map(Into::into).collect()).map_err(StartError::of)?;
+    Ok(())
+}
+
+fn all_tools(extensions: &ExtensionRegistry) -> ToolSet {
+    let mut tools = ToolSet::builtin();
+    for tool in extensions.tools() {
+        tools.remove(&tool.declaration().name);
+        tools.add(tool);
+    }
+    tools
+}
+
+/// The active tools: the command line's, those that the resumed branch had, or the settings'.
+fn active_tools(
+    args: &HiArgs,
+    settings: &Settings,
+    tools: &ToolSet,
+    chosen: &ChosenSession,
+    context: &SessionContext,
+) -> Result<Vec<String>, StartError> {
+    let of_branch = context.system.tools.iter().map(|tool| tool.name.clone()).collect::<Vec<_>>();
+    let resumed = !chosen.is_new && !args.tools.selects() && context.system != Default::default();
+    let defaults = if resumed { of_branch } else { settings.default_tools() };
+    let flags = ToolFlags {
+        tools: args.tools.tools.clone(),
+        exclude: args.tools.exclude.clone(),
+        no_tools: args.tools.no_tools,
+        no_builtin_tools: args.tools.no_builtin_tools,
+    };
+    let names: Vec<&str> = tools.names().collect();
+    let selected = select(&names, &defaults, &[], &flags).map_err(StartError::of)?;
+    for name in &selected.unknown {
+        warn(&format!("There is no tool named {name}."));
+    }
+    Ok(selected.active)
+}
+
+/// The model and level to begin with.
+struct Choice {
+    model: Arc<Model>,
+    thinking: ThinkingLevel,
+    scope: Vec<(Arc<Model>, Option<ThinkingLevel>)>,
+}
+
+fn choose_model(
+    args: &HiArgs,
+    settings: &Settings,
+    catalogue: &Catalogue,
+    chosen: &ChosenSession,
+    context: &SessionContext,
+) -> Result<Choice, StartError> {
+    let wanted = &args.model;
+    let cli = CliModel {
+        provider: wanted.provider.as_deref(),
+        model: wanted.pattern.as_deref(),
+        thinking: wanted.thinking,
+        has_api_key: wanted.api_key.is_some(),
+    };
+    let cli = selection::resolve_cli(catalogue, &cli).map_err(StartError::of)?;
+    if let Some(cli) = &cli {
+        cli.warnings.iter().for_each(|warning| warn(warning));
+    }
+    let patterns = wanted.scope.clone().or_else(|| settings.enabled_models());
+    let scope = patterns.map(|patterns| selection::scope(catalogue, &patterns)).unwrap_or_default();
+    scope.warnings.iter().for_each(|warning| warn(warning));
+    let session = || {
+        if chosen.is_new {
+            return SessionState::New;
+        }
+        SessionState::Existing {
+            model: context.selected_model.clone().filter(|_| context.model.is_none()).or(context.model.clone()),
+            thinking: context.thinking_level.as_deref().and_then(ThinkingLevel::parse),
+            has_messages: !context.messages.is_empty(),
+        }
+    };
+    let input = InitialInput {
+        cli: cli.as_ref(),
+        scope: &scope.models,
+        session: session(),
+        default: settings.default_model(),
+    };
+    let initial = selection::initial(catalogue, &input);
+    if let Some(warning) = &initial.warning {
+        warn(warning);
+    }
+    let Some(model) = initial.model else { return Err(StartError::Failed(selection::NO_MODEL.to_owned())) };
+    if let Some(key) = &wanted.api_key {
+        catalogue.credentials().set_own_key(&model.provider, Secret::new(key.expose()));
+    }
+    let thinking = selection::initial_thinking(
+        Some(&model),
+        &ThinkingInput {
+            flag: wanted.thinking,
+            with_model: initial.thinking,
+            session: session(),
+            of_model: settings.model_thinking_level(&model.reference()),
+            default: settings.default_thinking_level(),
+        },
+    );
+    let scope = scope.models.into_iter().map(|scoped| (scoped.model, scoped.thinking)).collect();
+    Ok(Choice { model, thinking, scope })
+}
+
+/// The wires: those of the network, and the two models inside the program.
+struct Wires {
+    offline: Arc<dyn Provider>,
+    script: Option<Arc<dyn Provider>>,
+}
+
+impl Wires {
+    fn new(args: &HiArgs, catalogue: &mut Catalogue) -> Result<Self, StartError> {
+        let script: Option<Arc<dyn Provider>> = match &args.script {
+            None => None,
+            Some(file) => {
+                let scripted = Scripted::from_file(file).map_err(StartError::of)?;
+                if let Some(fields) = scripted.model_fields() {
+                    catalogue.override_script_model(fields).map_err(|fault| {
+                        StartError::Failed(format!("{}: model: {}", file.display(), fault.describe()))
+                    })?;
+                }
+                Some(Arc::new(scripted))
+            }
+        };
+        Ok(Self { offline: Arc::new(Offline::default()), script })
+    }
+}
+
+impl ProviderSource for Wires {
+    fn provider_for(&self, model: &Model) -> Option<Arc<dyn Provider>> {
+        match (model.provider.as_str(), model.id.as_str()) {
+            (TROUPE, OFFLINE) => Some(self.offline.clone()),
+            (TROUPE, SCRIPT) => self.script.clone(),
+            _ => providers::provider_for(&model.api),
+        }
+    }
+}
+
+/// The user's settings, as commands change them.
+struct Stored(Mutex<Settings>);
+
+impl SettingsSink for Stored {
+    fn set(&self, path: &[&str], value: Value) -> Result<(), String> {
+        let change = {
+            let mut settings = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            settings.set(Scope::Global, path, Some(value))
+        };
+        change.write().map_err(|error| error.to_string())
+    }
+
+    fn thinking_for(&self, model: &Model) -> Option<ThinkingLevel> {
+        let settings = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        settings.model_thinking_level(&model.reference()).or_else(|| settings.default_thinking_level())
+    }
+}

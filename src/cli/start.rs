@@ -1,0 +1,164 @@
+//! From a command line to a running runtime: settings, session, models, tools, resources, agent, front.
+
+use std::{path::PathBuf, sync::Arc};
+
+use super::{
+    args::HiArgs,
+    env::Environment,
+    exit::Exit,
+    logging,
+    mode::Mode,
+    run::warn,
+    session::{self, ChosenSession},
+    setup::{self, Setup},
+    signals,
+};
+use crate::{
+    actors::{
+        address::Slot,
+        fleet::Agents,
+        front::{
+            printer::{PrintMode, PrinterFactory},
+            rpc::RpcFactory,
+        },
+        runtime::{FrontFactory, RuntimeHandle},
+    },
+    protocol::command::Input,
+    providers::{
+        catalogue::{Catalogue, list_models_table},
+        environment::Environment as Variables,
+    },
+    store::{
+        paths::create_private_dir,
+        settings::{Settings, session_dir_before_trust, values},
+        trust::{self, Trust, TrustFile, TrustQuestion},
+    },
+};
+
+/// Why a start failed, in words for people.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// It failed.
+    #[error("{0}")]
+    Failed(String),
+}
+
+impl StartError {
+    /// A failure with this text.
+    pub(super) fn of(error: impl std::fmt::Display) -> Self {
+        Self::Failed(error.to_string())
+    }
+}
+
+/// The table of `--list-models`.
+#[must_use]
+pub fn list_models(environment: &Environment, search: Option<&str>) -> String {
+    let catalogue = Catalogue::load(&environment.user_dir, Variables::of_process());
+    for problem in catalogue.problems() {
+        warn(&problem.to_string());
+    }
+    list_models_table(&catalogue.available(), search)
+}
+
+/// Runs prompts, or serves a client.
+///
+/// # Errors
+/// What prevented the start.
+pub fn run(
+    environment: &Environment,
+    args: HiArgs,
+    mode: Mode,
+    prompts: Vec<Input>,
+) -> Result<Exit, StartError> {
+    let _log = logging::start(environment, args.log_file.as_deref(), args.trace_file.as_deref())?;
+    create_private_dir(&environment.user_dir).map_err(StartError::of)?;
+    let user_settings = Settings::load(&environment.user_dir.join("settings.json"), None);
+    let chosen = session::choose(environment, &args, &user_settings)?;
+    let settings = project_settings(environment, &args, user_settings, &chosen)?;
+    for problem in settings.0.problems() {
+        warn(&problem.to_string());
+    }
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()
+        .map_err(|error| StartError::Failed(format!("the async runtime did not start: {error}")))?;
+    let exit = runtime.block_on(async {
+        let setup = setup::build(environment, args, settings, chosen)?;
+        serve(setup, mode, prompts).await
+    });
+    // Threads that read or write standard streams may be blocked for ever: they do not hold up the end.
+    runtime.shutdown_background();
+    exit
+}
+
+/// The settings of the user and, when it is trusted, of the project.
+fn project_settings(
+    environment: &Environment,
+    args: &HiArgs,
+    user: Settings,
+    chosen: &ChosenSession,
+) -> Result<(Settings, bool), StartError> {
+    let cwd = &chosen.cwd;
+    let project_dir = crate::resources::project::project_dir(cwd, &environment.user_dir);
+    let Some(project_dir) = project_dir else { return Ok((user, true)) };
+    let required = !trust::required_by(cwd, &project_dir, environment.home.as_deref()).is_empty();
+    let saved = if required {
+        let file = TrustFile::read(&environment.user_dir.join("trust.json")).map_err(StartError::of)?;
+        file.answer(&std::fs::canonicalize(cwd).unwrap_or_else(|_| cwd.clone()))
+    } else {
+        None
+    };
+    let default = match user.default_project_trust() {
+        values::DefaultTrust::Always => trust::DefaultTrust::Always,
+        values::DefaultTrust::Never => trust::DefaultTrust::Never,
+        values::DefaultTrust::Ask => trust::DefaultTrust::Ask,
+    };
+    let question = TrustQuestion { flag: args.trust, extension: None, saved, required, default };
+    // Without a person to ask, no answer means no.
+    let trusted = question.decide() == Trust::Trusted;
+    let global = environment.user_dir.join("settings.json");
+    let project = trusted.then(|| project_dir.join("settings.json"));
+    Ok((Settings::load(&global, project.as_deref()), trusted))
+}
+
+async fn serve(setup: Setup, mode: Mode, prompts: Vec<Input>) -> Result<Exit, StartError> {
+    let Setup { shared, observers, commands } = setup;
+    let front: Arc<dyn FrontFactory> = match mode {
+        Mode::Rpc => Arc::new(RpcFactory { shared, commands }),
+        Mode::Json => Arc::new(PrinterFactory { shared, mode: PrintMode::Json, prompts }),
+        Mode::Print | Mode::Interactive => Arc::new(PrinterFactory { shared, mode: PrintMode::Text, prompts }),
+    };
+    let runtime = RuntimeHandle::start(observers, Agents::default(), Slot::default(), front)
+        .await
+        .map_err(|exit| StartError::Failed(format!("the runtime did not start: {}", exit.cause())))?;
+    let runtime = Arc::new(runtime);
+    signals::watch(runtime.clone());
+    let code = runtime.wait().await;
+    Ok(exit_of(code))
+}
+
+fn exit_of(code: i32) -> Exit {
+    match code {
+        0 => Exit::Done,
+        129 => Exit::HungUp,
+        130 => Exit::Interrupted,
+        143 => Exit::Terminated,
+        _ => Exit::Failed,
+    }
+}
+
+/// Where sessions are kept: flag, environment, settings (the project's is read before anything is trusted), default.
+#[must_use]
+pub fn session_dir(environment: &Environment, args: &HiArgs, user: &Settings) -> Option<PathBuf> {
+    let from_settings = || {
+        let project = crate::resources::project::project_dir(&environment.cwd, &environment.user_dir)?;
+        let text = session_dir_before_trust(&project.join("settings.json"))?;
+        Some(super::paths::absolute(&text, &project, environment.home.as_deref()))
+    };
+    args.session_dir
+        .clone()
+        .or_else(|| environment.session_dir.clone())
+        .or_else(from_settings)
+        .or_else(|| user.session_dir())
+}
