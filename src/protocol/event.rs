@@ -170,6 +170,24 @@ pub enum Event {
         /// The last error.
         final_error: Option<String>,
     },
+    /// A call for a summary failed and will be tried again.
+    SummarizationRetryScheduled {
+        /// Counted from 1.
+        attempt: u32,
+        /// Attempts at most.
+        max_attempts: u32,
+        /// The wait before it, in milliseconds.
+        delay_ms: u64,
+        /// Why.
+        error_message: String,
+    },
+    /// The wait is over: the call for a summary is tried again.
+    SummarizationRetryAttemptStart {
+        /// What is summarised.
+        source: SummarySource,
+    },
+    /// The calls for a summary are over, with or without one.
+    SummarizationRetryFinished,
     /// Output of a shell command that the user runs.
     BashExecutionUpdate {
         /// The id of the request that runs it.
@@ -237,6 +255,15 @@ pub enum CompactionReason {
     Threshold,
     /// The context was over the window.
     Overflow,
+}
+
+/// What a summary is made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SummarySource {
+    /// Old history.
+    Compaction(CompactionReason),
+    /// A branch that is left.
+    BranchSummary,
 }
 
 /// What a compaction made.

@@ -1,1 +1,0 @@
-//! pi wire forms. (written next)

@@ -1,0 +1,339 @@
+//! Requests of RPC clients: one line each.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::{
+    fields::{FieldError, Fields, kind_of},
+    lenient,
+    response::Response,
+    ui::{UiResponse, parse_ui_response},
+};
+use crate::protocol::{
+    Command, EntryId, ImageBlock, ModelRef, ThinkingLevel,
+    command::{Input, InputSource, QueueKind, QueueMode},
+};
+
+/// What a client calls its request. It comes back with the response, whatever it is; clients use text.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct RequestId(Value);
+
+impl RequestId {
+    /// The id as text, for events that carry it.
+    #[must_use]
+    pub fn to_text(&self) -> String {
+        match &self.0 {
+            Value::String(text) => text.clone(),
+            other => other.to_string(),
+        }
+    }
+}
+
+impl From<&str> for RequestId {
+    fn from(text: &str) -> Self {
+        Self(text.into())
+    }
+}
+
+/// A request of a client.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Request {
+    /// What the client calls it.
+    pub id: Option<RequestId>,
+    /// What it wants.
+    pub command: RpcCommand,
+}
+
+/// What a line of a client turned out to be.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Incoming {
+    /// A request.
+    Request(Request),
+    /// An answer to a dialog; it gets no response.
+    UiResponse(UiResponse),
+    /// Neither: the response that says why.
+    Refused(Response),
+}
+
+/// The commands of RPC.
+#[derive(Clone, Debug, PartialEq)]
+pub enum RpcCommand {
+    /// Start a trace, or queue the message while one runs.
+    Prompt {
+        /// The text.
+        message: String,
+        /// Pictures.
+        images: Vec<ImageBlock>,
+        /// What to do while a trace runs; none refuses.
+        streaming_behavior: Option<QueueKind>,
+    },
+    /// Queue a message for the next turn boundary.
+    Steer {
+        /// The text.
+        message: String,
+        /// Pictures.
+        images: Vec<ImageBlock>,
+    },
+    /// Queue a message for when the loop would stop.
+    FollowUp {
+        /// The text.
+        message: String,
+        /// Pictures.
+        images: Vec<ImageBlock>,
+    },
+    /// End the running trace.
+    Abort,
+    /// Take all queued messages back.
+    ClearQueue,
+    /// Begin another session.
+    NewSession {
+        /// The session that it comes from.
+        parent_session: Option<String>,
+    },
+    /// What is going on.
+    GetState,
+    /// The messages of the context.
+    GetMessages,
+    /// Select a model.
+    SetModel(ModelRef),
+    /// Select the next model.
+    CycleModel,
+    /// The models that have a key.
+    GetAvailableModels,
+    /// Select a thinking level.
+    SetThinkingLevel(ThinkingLevel),
+    /// Select the next thinking level.
+    CycleThinkingLevel,
+    /// The levels of the selected model.
+    GetAvailableThinkingLevels,
+    /// How steering messages are delivered.
+    SetSteeringMode(QueueMode),
+    /// How follow-ups are delivered.
+    SetFollowUpMode(QueueMode),
+    /// Summarise old history.
+    Compact {
+        /// What the summary should care about.
+        custom_instructions: Option<String>,
+    },
+    /// Compact by itself or not.
+    SetAutoCompaction(bool),
+    /// Retry failed model calls or not.
+    SetAutoRetry(bool),
+    /// Give up the wait before a retry.
+    AbortRetry,
+    /// Run a shell command for the user.
+    Bash {
+        /// The command.
+        command: String,
+        /// Keep it from the model.
+        exclude_from_context: bool,
+    },
+    /// Cancel the user's shell commands.
+    AbortBash,
+    /// Counts, tokens and cost of the session.
+    GetSessionStats,
+    /// Write the session as a page.
+    ExportHtml {
+        /// Where; none means beside the working folder's files, named after the session.
+        output_path: Option<String>,
+    },
+    /// Open another session file.
+    SwitchSession {
+        /// The file.
+        session_path: String,
+    },
+    /// Begin a session with the history before a user message.
+    Fork {
+        /// The user message's entry.
+        entry_id: EntryId,
+    },
+    /// Begin a session with the whole branch.
+    Clone,
+    /// The user messages that can be forked from.
+    GetForkMessages,
+    /// Entries in the order of the file.
+    GetEntries {
+        /// Only those after this one.
+        since: Option<EntryId>,
+    },
+    /// All branches.
+    GetTree,
+    /// The last text that the model wrote.
+    GetLastAssistantText,
+    /// Name the session.
+    SetSessionName(String),
+    /// Templates, skills and extension commands.
+    GetCommands,
+}
+
+impl RpcCommand {
+    /// The name on the wire.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Prompt { .. } => "prompt",
+            Self::Steer { .. } => "steer",
+            Self::FollowUp { .. } => "follow_up",
+            Self::Abort => "abort",
+            Self::ClearQueue => "clear_queue",
+            Self::NewSession { .. } => "new_session",
+            Self::GetState => "get_state",
+            Self::GetMessages => "get_messages",
+            Self::SetModel(_) => "set_model",
+            Self::CycleModel => "cycle_model",
+            Self::GetAvailableModels => "get_available_models",
+            Self::SetThinkingLevel(_) => "set_thinking_level",
+            Self::CycleThinkingLevel => "cycle_thinking_level",
+            Self::GetAvailableThinkingLevels => "get_available_thinking_levels",
+            Self::SetSteeringMode(_) => "set_steering_mode",
+            Self::SetFollowUpMode(_) => "set_follow_up_mode",
+            Self::Compact { .. } => "compact",
+            Self::SetAutoCompaction(_) => "set_auto_compaction",
+            Self::SetAutoRetry(_) => "set_auto_retry",
+            Self::AbortRetry => "abort_retry",
+            Self::Bash { .. } => "bash",
+            Self::AbortBash => "abort_bash",
+            Self::GetSessionStats => "get_session_stats",
+            Self::ExportHtml { .. } => "export_html",
+            Self::SwitchSession { .. } => "switch_session",
+            Self::Fork { .. } => "fork",
+            Self::Clone => "clone",
+            Self::GetForkMessages => "get_fork_messages",
+            Self::GetEntries { .. } => "get_entries",
+            Self::GetTree => "get_tree",
+            Self::GetLastAssistantText => "get_last_assistant_text",
+            Self::SetSessionName(_) => "set_session_name",
+            Self::GetCommands => "get_commands",
+        }
+    }
+
+    /// The agent's own command for it. `id` names the request in the output events of `bash`.
+    ///
+    /// # Errors
+    /// Gives the command back when no agent command does it: questions about state, and what replaces the session.
+    pub fn into_command(self, id: Option<&RequestId>) -> Result<Command, Self> {
+        Ok(match self {
+            Self::Prompt { message, images, streaming_behavior } => {
+                Command::Prompt { input: input(message, images), behavior: streaming_behavior }
+            }
+            Self::Steer { message, images } => Command::Queue { kind: QueueKind::Steer, input: input(message, images) },
+            Self::FollowUp { message, images } => {
+                Command::Queue { kind: QueueKind::FollowUp, input: input(message, images) }
+            }
+            Self::Abort => Command::Abort,
+            Self::AbortRetry => Command::AbortRetry,
+            Self::ClearQueue => Command::ClearQueue,
+            Self::SetSteeringMode(mode) => Command::SetQueueMode { kind: QueueKind::Steer, mode },
+            Self::SetFollowUpMode(mode) => Command::SetQueueMode { kind: QueueKind::FollowUp, mode },
+            Self::SetAutoRetry(on) => Command::SetAutoRetry(on),
+            Self::SetAutoCompaction(on) => Command::SetAutoCompaction(on),
+            Self::SetModel(model) => Command::SetModel(model),
+            Self::CycleModel => Command::CycleModel,
+            Self::SetThinkingLevel(level) => Command::SetThinkingLevel(level),
+            Self::CycleThinkingLevel => Command::CycleThinkingLevel,
+            Self::SetSessionName(name) => Command::SetSessionName(name),
+            Self::Bash { command, exclude_from_context } => {
+                Command::Bash { id: id.map(RequestId::to_text), command, exclude_from_context }
+            }
+            Self::AbortBash => Command::AbortBash,
+            Self::Compact { custom_instructions } => Command::Compact { instructions: custom_instructions },
+            other => return Err(other),
+        })
+    }
+
+    /// The command of that name. `None` when there is none.
+    fn parse(name: &str, fields: Map<String, Value>) -> Result<Option<Self>, FieldError> {
+        const MODE: &str = "`one-at-a-time` or `all`";
+        const LEVEL: &str = "one of off, minimal, low, medium, high, xhigh, max";
+        let mut fields = Fields::new(name, fields);
+        Ok(Some(match name {
+            "prompt" => Self::Prompt {
+                message: fields.text("message")?,
+                images: images(&mut fields)?,
+                streaming_behavior: fields.optional("streamingBehavior", "`steer` or `followUp`")?,
+            },
+            "steer" => Self::Steer { message: fields.text("message")?, images: images(&mut fields)? },
+            "follow_up" => Self::FollowUp { message: fields.text("message")?, images: images(&mut fields)? },
+            "abort" => Self::Abort,
+            "clear_queue" => Self::ClearQueue,
+            "new_session" => Self::NewSession { parent_session: fields.optional_text("parentSession")? },
+            "get_state" => Self::GetState,
+            "get_messages" => Self::GetMessages,
+            "set_model" => {
+                Self::SetModel(ModelRef { provider: fields.text("provider")?, model_id: fields.text("modelId")? })
+            }
+            "cycle_model" => Self::CycleModel,
+            "get_available_models" => Self::GetAvailableModels,
+            "set_thinking_level" => Self::SetThinkingLevel(fields.required("level", LEVEL)?),
+            "cycle_thinking_level" => Self::CycleThinkingLevel,
+            "get_available_thinking_levels" => Self::GetAvailableThinkingLevels,
+            "set_steering_mode" => Self::SetSteeringMode(fields.required("mode", MODE)?),
+            "set_follow_up_mode" => Self::SetFollowUpMode(fields.required("mode", MODE)?),
+            "compact" => Self::Compact { custom_instructions: fields.optional_text("customInstructions")? },
+            "set_auto_compaction" => Self::SetAutoCompaction(fields.switch("enabled")?),
+            "set_auto_retry" => Self::SetAutoRetry(fields.switch("enabled")?),
+            "abort_retry" => Self::AbortRetry,
+            "bash" => Self::Bash {
+                command: fields.text("command")?,
+                exclude_from_context: fields.optional_switch("excludeFromContext")?,
+            },
+            "abort_bash" => Self::AbortBash,
+            "get_session_stats" => Self::GetSessionStats,
+            "export_html" => Self::ExportHtml { output_path: fields.optional_text("outputPath")? },
+            "switch_session" => Self::SwitchSession { session_path: fields.text("sessionPath")? },
+            "fork" => Self::Fork { entry_id: fields.text("entryId")?.into() },
+            "clone" => Self::Clone,
+            "get_fork_messages" => Self::GetForkMessages,
+            "get_entries" => Self::GetEntries { since: fields.optional_text("since")?.map(EntryId::from) },
+            "get_tree" => Self::GetTree,
+            "get_last_assistant_text" => Self::GetLastAssistantText,
+            "set_session_name" => Self::SetSessionName(fields.text("name")?),
+            "get_commands" => Self::GetCommands,
+            _ => return Ok(None),
+        }))
+    }
+}
+
+fn images(fields: &mut Fields<'_>) -> Result<Vec<ImageBlock>, FieldError> {
+    Ok(fields.optional("images", "a list of {type: \"image\", data, mimeType}")?.unwrap_or_default())
+}
+
+fn input(message: String, images: Vec<ImageBlock>) -> Input {
+    Input { images, source: InputSource::Rpc, ..Input::text(message) }
+}
+
+/// Reads one line of a client, without its LF; a CR before it does not matter.
+#[must_use]
+pub fn parse_line(line: &[u8]) -> Incoming {
+    const PARSE: &str = "parse";
+    let refuse = |id, command: &str, error| Incoming::Refused(Response::failed(id, command.to_owned(), error));
+    let mut fields = match lenient::from_slice(line) {
+        Ok(Value::Object(fields)) => fields,
+        Ok(other) => {
+            let error = format!("Failed to parse command: expected an object, not {}", kind_of(&other));
+            return refuse(None, PARSE, error);
+        }
+        Err(error) => return refuse(None, PARSE, format!("Failed to parse command: {error}")),
+    };
+    let kind = match fields.get("type") {
+        Some(Value::String(kind)) => kind.clone(),
+        other => {
+            let got = other.map_or("nothing", kind_of);
+            let error = format!("Failed to parse command: `type` must be the name of a command, not {got}");
+            return refuse(fields.remove("id").map(RequestId), PARSE, error);
+        }
+    };
+    if kind == "extension_ui_response" {
+        return Incoming::UiResponse(parse_ui_response(fields));
+    }
+    let id = fields.remove("id").map(RequestId);
+    match RpcCommand::parse(&kind, fields) {
+        Ok(Some(command)) => Incoming::Request(Request { id, command }),
+        Ok(None) => refuse(id, &kind, format!("Unknown command: {kind}")),
+        Err(error) => refuse(id, &kind, error.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests;
