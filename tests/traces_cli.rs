@@ -1,0 +1,198 @@
+//! Traces of the command line (section 14.10): what becomes of arguments and piped input, and how failures end.
+
+mod support;
+
+use serde_json::json;
+use support::*;
+
+/// A model that answers everything with "ok".
+async fn obliging() -> Sandbox {
+    Sandbox::new(replies([text("ok")])).await
+}
+
+/// A failed start: exit code 1, nothing on stdout, no request, and stderr says why.
+async fn assert_refused(sandbox: &Sandbox, args: &[&str], stderr: &str) {
+    let before = sandbox.server.count();
+    let finished = sandbox.run(args).await;
+    assert_eq!((finished.code, finished.stdout.as_str()), (Some(1), ""), "{args:?}: {}", finished.stderr);
+    assert!(!finished.stderr.is_empty(), "{args:?}: no word about what is wrong");
+    assert!(finished.stderr.contains(stderr), "{args:?}: {}", finished.stderr);
+    assert_eq!(sandbox.server.count(), before, "{args:?}");
+}
+
+#[tokio::test]
+async fn print_mode_prints_the_last_reply_and_nothing_else_14_10() {
+    let tool = calls([call("bash", json!({"command": "echo tool"}))]).after_text("thinking aloud");
+    let sandbox = Sandbox::new(replies([tool, text("final words")])).await;
+    let finished = sandbox.run(&["-p", "hi"]).await;
+    assert_eq!((finished.code, finished.stdout.as_str()), (Some(0), "final words\n"));
+    assert_eq!(finished.stderr, "");
+}
+
+#[tokio::test]
+async fn piped_input_and_the_first_message_are_one_message_14_10() {
+    let sandbox = obliging().await;
+    let finished = sandbox.run_with_input(&["-p", "arg text"], "piped in\n").await;
+    assert_eq!(finished.code, Some(0), "{}", finished.stderr);
+    assert_eq!(sandbox.server.last().last_user(), "piped inarg text");
+}
+
+#[tokio::test]
+async fn piped_input_alone_is_a_prompt_1_4() {
+    let sandbox = obliging().await;
+    let finished = sandbox.run_with_input(&[], "  just this \n").await;
+    assert_eq!((finished.code, finished.stdout.as_str()), (Some(0), "ok\n"), "{}", finished.stderr);
+    assert_eq!(sandbox.server.last().last_user(), "just this");
+}
+
+#[tokio::test]
+async fn input_and_files_join_the_first_message_and_the_second_is_sent_after_it_14_10() {
+    let answer = |request: &Request| {
+        let user = request.last_user();
+        text(&format!("re {}", &user[user.len() - 3..]))
+    };
+    let sandbox = Sandbox::new(answer).await;
+    sandbox.write("a.txt", "\u{feff}FILE\n");
+    sandbox.write("empty.txt", "");
+    let finished = sandbox.run_with_input(&["-p", "@a.txt", "@empty.txt", "one", "two"], "IN").await;
+    assert_eq!((finished.code, finished.stdout.as_str()), (Some(0), "re two\n"), "{}", finished.stderr);
+    let path = sandbox.project.join("a.txt");
+    let first = format!("IN<file name=\"{}\">\nFILE\n\n</file>\none", path.display());
+    assert_eq!(sandbox.server.request(0).await.last_user(), first);
+    assert_eq!(sandbox.server.request(1).await.texts("user"), [first.as_str(), "two"]);
+}
+
+#[tokio::test]
+async fn a_file_that_is_not_there_is_named_14_10() {
+    let sandbox = obliging().await;
+    let missing = sandbox.project.join("missing.txt");
+    assert_refused(&sandbox, &["-p", "@missing.txt", "x"], &format!("Error: File not found: {}", missing.display()))
+        .await;
+}
+
+#[tokio::test]
+async fn a_failed_model_call_is_an_error_in_print_and_json_mode_14_10() {
+    let sandbox = Sandbox::new(replies([http(400, "very bad thing")])).await;
+    let finished = sandbox.run(&["-p", "hi"]).await;
+    assert_eq!((finished.code, finished.stdout.as_str()), (Some(1), ""));
+    assert!(finished.stderr.contains("very bad thing"), "{}", finished.stderr);
+    let events = sandbox.json(&["hi"]).await;
+    assert_eq!(one(&events, "agent_settled")["aborted"], false);
+}
+
+#[tokio::test]
+async fn an_answer_cut_by_the_output_limit_is_printed_and_fails_1_4() {
+    let sandbox = Sandbox::new(replies([text("cut off").finish("length").usage(100, 16_384)])).await;
+    sandbox.settings(json!({"compaction": {"enabled": false}}));
+    let finished = sandbox.run(&["-p", "hi"]).await;
+    assert_eq!((finished.code, finished.stdout.as_str()), (Some(1), "cut off\n"));
+    assert!(!finished.stderr.trim().is_empty());
+}
+
+#[tokio::test]
+async fn unknown_options_are_named_14_10() {
+    let sandbox = obliging().await;
+    for option in ["--nosuchflag", "--nosuchflag=3", "-z"] {
+        let name = option.split('=').next().unwrap_or(option);
+        assert_refused(&sandbox, &["-p", "hi", option], &format!("Unknown option: {name}")).await;
+    }
+}
+
+#[tokio::test]
+async fn a_bad_thinking_level_is_a_warning_14_10() {
+    let sandbox = obliging().await;
+    let finished = sandbox.run(&["-p", "--thinking", "enormous", "hi"]).await;
+    assert_eq!((finished.code, finished.stdout.as_str()), (Some(0), "ok\n"));
+    assert!(finished.stderr.contains("enormous"), "{}", finished.stderr);
+}
+
+#[tokio::test]
+async fn modes_that_make_no_sense_are_refused_14_10() {
+    let sandbox = obliging().await;
+    sandbox.write("f", "x");
+    for args in [&["--mode", "yaml", "hi"][..], &["--mode"], &["--mode", "rpc", "@f"]] {
+        assert_refused(&sandbox, args, "").await;
+    }
+}
+
+#[tokio::test]
+async fn an_unknown_model_is_refused_and_an_unknown_id_of_a_known_provider_is_used_14_10() {
+    let sandbox = obliging().await;
+    assert_refused(&sandbox, &["-p", "--model", "nosuch", "hi"], "nosuch").await;
+    let finished = sandbox.run(&["-p", "--model", "mock/zzz", "hi"]).await;
+    assert_eq!(finished.code, Some(0), "{}", finished.stderr);
+    assert!(finished.stderr.contains("zzz"), "no warning about an unknown id");
+    assert_eq!(sandbox.server.last().body["model"], "zzz");
+}
+
+#[tokio::test]
+async fn sessions_are_found_by_id_or_made_with_one_14_10() {
+    let sandbox = obliging().await;
+    assert_refused(&sandbox, &["-p", "--session", "nosuch", "hi"], "No session found matching 'nosuch'").await;
+    assert_refused(&sandbox, &["-p", "--session-id", "bad/id", "hi"], "").await;
+    let first = sandbox.run(&["-p", "--session-id", "abc-1", "hi"]).await;
+    assert_eq!(first.code, Some(0), "{}", first.stderr);
+    assert!(first.stderr.contains("abc-1"), "no word about a new session: {}", first.stderr);
+    let file = sandbox.session_file();
+    assert!(file.to_string_lossy().ends_with("_abc-1.jsonl"), "{}", file.display());
+    let again = sandbox.run(&["-p", "--session-id", "abc-1", "more"]).await;
+    assert_eq!((again.code, again.stderr.as_str()), (Some(0), ""));
+    assert_eq!(sandbox.session_file(), file);
+    assert_eq!(sandbox.server.last().texts("user"), ["hi", "more"]);
+}
+
+#[tokio::test]
+async fn conflicting_options_are_refused_1_3() {
+    let sandbox = obliging().await;
+    sandbox.run(&["-p", "--session-id", "abc-1", "hi"]).await;
+    for args in [
+        &["--fork", "abc-1", "--session", "abc-1"][..],
+        &["--fork", "abc-1", "--continue"],
+        &["--fork", "abc-1", "--no-session"],
+        &["--session-id", "a", "--session", "abc-1"],
+        &["--session-id", "a", "--continue"],
+        &["--provider", "mock"],
+        &["--name", ""],
+    ] {
+        assert_refused(&sandbox, &[args, &["-p", "hi"]].concat(), "").await;
+    }
+}
+
+#[tokio::test]
+async fn models_are_listed_in_a_table_14_10() {
+    let sandbox = obliging().await;
+    let finished = sandbox.run(&["--list-models"]).await;
+    assert_eq!(finished.code, Some(0), "{}", finished.stderr);
+    let rows: Vec<Vec<_>> = finished.stdout.lines().map(|line| line.split_whitespace().collect()).collect();
+    assert_eq!(rows[0], ["provider", "model", "context", "max-out", "thinking", "images"]);
+    for wanted in [
+        ["mock", "m1", "200K", "16.4K", "no", "no"],
+        ["mock", "r1", "200K", "16.4K", "yes", "no"],
+        ["mock", "img", "200K", "16.4K", "no", "yes"],
+    ] {
+        assert!(rows.iter().any(|row| row == &wanted), "{wanted:?} in\n{}", finished.stdout);
+    }
+    assert_eq!(sandbox.session_files().len(), 0, "a list makes no session");
+    let found = sandbox.run(&["--list-models", "tiny"]).await.stdout;
+    assert!(found.contains("tiny") && !found.contains("img"), "{found}");
+}
+
+#[tokio::test]
+async fn a_first_run_makes_its_files_in_the_users_folder_only_14_10() {
+    use std::os::unix::fs::PermissionsExt;
+    let sandbox = obliging().await;
+    let finished = sandbox.run(&["-p", "hi"]).await;
+    assert_eq!((finished.code, finished.stdout.as_str()), (Some(0), "ok\n"));
+    assert_eq!(std::fs::read_dir(&sandbox.project).unwrap().count(), 0, "files in the project");
+    let mode = |path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode(sandbox.session_file()), 0o600, "a session is private (FC-011)");
+}
+
+#[tokio::test]
+async fn the_version_is_one_line_1_3() {
+    let sandbox = obliging().await;
+    let finished = sandbox.run(&["--version"]).await;
+    assert_eq!((finished.code, finished.stderr.as_str()), (Some(0), ""));
+    assert!(finished.stdout.contains(env!("CARGO_PKG_VERSION")), "{}", finished.stdout);
+    assert_eq!(finished.stdout.lines().count(), 1);
+}
