@@ -1,0 +1,433 @@
+//! JSON files that people write: parsed with errors that name file, line, column, field and what was expected.
+//!
+//! A [`Document`] is the parsed file, a [`Field`] a place in it. Reading a field of the wrong type gives a [`Fault`],
+//! which knows the field; [`Document::locate`] adds file and line to it. The file is parsed a second time for that:
+//! positions are needed once, when something is wrong.
+
+use std::{
+    fmt,
+    path::{Path, PathBuf},
+};
+
+use jsonc_parser::{
+    ParseOptions,
+    ast::{ObjectPropName, Value as Node},
+    common::Ranged,
+    errors::{ParseError, ParseErrorKind},
+};
+use serde_json::{Map, Value};
+
+/// Which JSON a file may hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Syntax {
+    /// JSON as the standard has it.
+    Strict,
+    /// Comments and trailing commas too.
+    Comments,
+}
+
+/// What is wrong with a file, and where.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DocumentError {
+    /// The file.
+    pub file: PathBuf,
+    /// Line, from 1.
+    pub line: usize,
+    /// Column in characters, from 1.
+    pub column: usize,
+    /// The field, such as `providers.local.models[0].id`; empty for a syntax error.
+    pub field: String,
+    /// What is wrong: what was expected and what was found.
+    pub message: String,
+}
+
+impl fmt::Display for DocumentError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}:{}: ", self.file.display(), self.line, self.column)?;
+        if !self.field.is_empty() {
+            write!(f, "{}: ", self.field)?;
+        }
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for DocumentError {}
+
+/// A parsed file.
+#[derive(Debug)]
+pub struct Document {
+    file: PathBuf,
+    text: String,
+    root: Value,
+}
+
+impl Document {
+    /// Parses `text`, the contents of `file`. A byte order mark is skipped; an empty file holds null.
+    ///
+    /// # Errors
+    /// The text is not JSON of that syntax.
+    pub fn parse(file: &Path, text: String, syntax: Syntax) -> Result<Self, DocumentError> {
+        let text = match text.strip_prefix('\u{feff}') {
+            Some(rest) => rest.to_owned(),
+            None => text,
+        };
+        match jsonc_parser::parse_to_serde_value(&text, &options(syntax)) {
+            Ok(root) => Ok(Self { file: file.to_owned(), text, root }),
+            Err(error) => Err(syntax_error(file, &error)),
+        }
+    }
+
+    /// The whole.
+    #[must_use]
+    pub fn root(&self) -> Field<'_> {
+        Field { value: &self.root, path: Vec::new() }
+    }
+
+    /// The whole as a value.
+    #[must_use]
+    pub fn into_value(self) -> Value {
+        self.root
+    }
+
+    /// Adds file and line to a fault of one of this document's fields.
+    #[must_use]
+    pub fn locate(&self, fault: &Fault) -> DocumentError {
+        let parsed = jsonc_parser::parse_to_ast(&self.text, &Default::default(), &options(Syntax::Comments));
+        let root = parsed.ok().and_then(|result| result.value);
+        let offset = root.map_or(0, |root| offset_of(&root, &fault.path));
+        let before = self.text.get(..offset).unwrap_or_default();
+        let line_start = before.rfind('\n').map_or(0, |at| at + 1);
+        DocumentError {
+            file: self.file.clone(),
+            line: before.matches('\n').count() + 1,
+            column: before[line_start..].chars().count() + 1,
+            field: spell(&fault.path),
+            message: fault.message.clone(),
+        }
+    }
+}
+
+fn options(syntax: Syntax) -> ParseOptions {
+    let comments = syntax == Syntax::Comments;
+    ParseOptions {
+        allow_comments: comments,
+        allow_trailing_commas: comments,
+        allow_loose_object_property_names: false,
+        allow_missing_commas: false,
+        allow_single_quoted_strings: false,
+        allow_hexadecimal_numbers: false,
+        allow_unary_plus_numbers: false,
+        allow_bare_decimal_point_numbers: false,
+        allow_non_finite_numbers: false,
+        allow_extended_string_escapes: false,
+    }
+}
+
+fn syntax_error(file: &Path, error: &ParseError) -> DocumentError {
+    let message = match error.kind() {
+        ParseErrorKind::TrailingCommasNotAllowed => "expected no comma before the closing bracket".to_owned(),
+        ParseErrorKind::CommentsNotAllowed => "expected no comment: this file is plain JSON".to_owned(),
+        ParseErrorKind::ExpectedComma => "expected a comma or a closing bracket".to_owned(),
+        ParseErrorKind::ExpectedColonAfterObjectKey => "expected a colon after the field's name".to_owned(),
+        ParseErrorKind::ExpectedObjectValue => "expected a value after the colon".to_owned(),
+        ParseErrorKind::ExpectedStringObjectProperty | ParseErrorKind::UnexpectedTokenInObject => {
+            "expected a field name in double quotes or a closing brace".to_owned()
+        }
+        ParseErrorKind::UnterminatedObject => "expected a closing brace before the end of the file".to_owned(),
+        ParseErrorKind::UnterminatedArray => "expected a closing bracket before the end of the file".to_owned(),
+        ParseErrorKind::MultipleRootJsonValues => "expected the end of the file after the value".to_owned(),
+        other => format!("expected JSON: {other}"),
+    };
+    let (line, column) = (error.line_display(), error.column_display());
+    DocumentError { file: file.to_owned(), line, column, field: String::new(), message }
+}
+
+/// Where a field begins in the text; for a missing one, where its parent does.
+fn offset_of(root: &Node<'_>, path: &[Step]) -> usize {
+    let mut node = root;
+    let mut offset = node.range().start;
+    for step in path {
+        let next = match (step, node) {
+            (Step::Index(index), Node::Array(array)) => array.elements.get(*index).map(|value| (value.start(), value)),
+            (Step::Key(key), Node::Object(object)) => object
+                .properties
+                .iter()
+                .rfind(|property| property_name(&property.name) == key)
+                .map(|property| (property.range.start, &property.value)),
+            _ => None,
+        };
+        let Some((start, value)) = next else { break };
+        offset = start;
+        node = value;
+    }
+    offset
+}
+
+fn property_name<'a>(name: &'a ObjectPropName<'_>) -> &'a str {
+    name.as_str()
+}
+
+fn spell(path: &[Step]) -> String {
+    let mut out = String::new();
+    for step in path {
+        match step {
+            Step::Index(index) => out.push_str(&format!("[{index}]")),
+            Step::Key(key) if out.is_empty() => out.push_str(key),
+            Step::Key(key) => out.push_str(&format!(".{key}")),
+        }
+    }
+    out
+}
+
+/// A step from a value to one inside it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// Into an object.
+    Key(String),
+    /// Into an array.
+    Index(usize),
+}
+
+/// A field that does not hold what it should.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    path: Vec<Step>,
+    message: String,
+}
+
+impl Fault {
+    /// The field and what is wrong with it, without the file.
+    #[must_use]
+    pub fn describe(&self) -> String {
+        let field = spell(&self.path);
+        if field.is_empty() { self.message.clone() } else { format!("{field}: {}", self.message) }
+    }
+}
+
+/// A place in a document.
+#[derive(Clone, Debug)]
+pub struct Field<'a> {
+    value: &'a Value,
+    path: Vec<Step>,
+}
+
+impl<'a> Field<'a> {
+    /// A field that stands for a whole value, for data that comes from no file.
+    #[must_use]
+    pub fn of(value: &'a Value) -> Self {
+        Self { value, path: Vec::new() }
+    }
+
+    /// The value itself.
+    #[must_use]
+    pub fn value(&self) -> &'a Value {
+        self.value
+    }
+
+    /// A fault of this field: `expected`, and what was found.
+    #[must_use]
+    pub fn expected(&self, expected: &str) -> Fault {
+        Fault { path: self.path.clone(), message: format!("expected {expected}, found {}", found(self.value)) }
+    }
+
+    /// A fault of this field that does not show what was found (it may be a secret).
+    #[must_use]
+    pub fn fault(&self, message: impl Into<String>) -> Fault {
+        Fault { path: self.path.clone(), message: message.into() }
+    }
+
+    /// The field's text.
+    ///
+    /// # Errors
+    /// It holds something else. The same holds for the other readers.
+    pub fn text(&self) -> Result<&'a str, Fault> {
+        self.value.as_str().ok_or_else(|| self.expected("a text"))
+    }
+
+    /// The field's text, which must be one of `names`.
+    ///
+    /// # Errors
+    /// It is none of them.
+    pub fn one_of(&self, names: &[&str]) -> Result<&'a str, Fault> {
+        let known = self.value.as_str().filter(|text| names.contains(text));
+        known.ok_or_else(|| self.expected(&format!("one of {}", names.join(", "))))
+    }
+
+    /// True or false.
+    ///
+    /// # Errors
+    /// See [`Self::text`].
+    pub fn flag(&self) -> Result<bool, Fault> {
+        self.value.as_bool().ok_or_else(|| self.expected("true or false"))
+    }
+
+    /// A whole number, zero or more.
+    ///
+    /// # Errors
+    /// See [`Self::text`].
+    pub fn whole(&self) -> Result<u64, Fault> {
+        self.value.as_u64().ok_or_else(|| self.expected("a whole number"))
+    }
+
+    /// Any number.
+    ///
+    /// # Errors
+    /// See [`Self::text`].
+    pub fn number(&self) -> Result<f64, Fault> {
+        self.value.as_f64().ok_or_else(|| self.expected("a number"))
+    }
+
+    /// The elements of a list.
+    ///
+    /// # Errors
+    /// See [`Self::text`].
+    pub fn items(&self) -> Result<Vec<Field<'a>>, Fault> {
+        let list = self.value.as_array().ok_or_else(|| self.expected("a list"))?;
+        Ok(list.iter().enumerate().map(|(index, value)| self.inner(Step::Index(index), value)).collect())
+    }
+
+    /// The field as an object.
+    ///
+    /// # Errors
+    /// See [`Self::text`].
+    pub fn object(&self) -> Result<Object<'a>, Fault> {
+        let map = self.value.as_object().ok_or_else(|| self.expected("an object"))?;
+        Ok(Object { map, field: self.clone() })
+    }
+
+    fn inner(&self, step: Step, value: &'a Value) -> Field<'a> {
+        let mut path = self.path.clone();
+        path.push(step);
+        Field { value, path }
+    }
+}
+
+/// An object of a document.
+#[derive(Clone, Debug)]
+pub struct Object<'a> {
+    map: &'a Map<String, Value>,
+    field: Field<'a>,
+}
+
+impl<'a> Object<'a> {
+    /// The field of that name; null counts as absent.
+    #[must_use]
+    pub fn get(&self, key: &str) -> Option<Field<'a>> {
+        let value = self.map.get(key).filter(|value| !value.is_null())?;
+        Some(self.field.inner(Step::Key(key.to_owned()), value))
+    }
+
+    /// The field of that name.
+    ///
+    /// # Errors
+    /// It is absent.
+    pub fn require(&self, key: &str, expected: &str) -> Result<Field<'a>, Fault> {
+        self.get(key).ok_or_else(|| {
+            let missing = self.field.inner(Step::Key(key.to_owned()), &Value::Null);
+            Fault { path: missing.path, message: format!("expected {expected}, found nothing") }
+        })
+    }
+
+    /// Reads the field of that name when it is there.
+    ///
+    /// # Errors
+    /// What `read` says.
+    pub fn read<T>(&self, key: &str, read: impl Fn(&Field<'a>) -> Result<T, Fault>) -> Result<Option<T>, Fault> {
+        self.get(key).as_ref().map(read).transpose()
+    }
+
+    /// All fields in order, null ones included.
+    pub fn entries(&self) -> impl Iterator<Item = (&'a str, Field<'a>)> {
+        self.map.iter().map(|(key, value)| (key.as_str(), self.field.inner(Step::Key(key.clone()), value)))
+    }
+
+    /// The object as a map.
+    #[must_use]
+    pub fn map(&self) -> &'a Map<String, Value> {
+        self.map
+    }
+
+    /// A fault of the object itself.
+    #[must_use]
+    pub fn fault(&self, message: impl Into<String>) -> Fault {
+        self.field.fault(message)
+    }
+
+    /// Refuses fields that are not in `known`: they are typing errors.
+    ///
+    /// # Errors
+    /// There is such a field; the message names the nearest known one.
+    pub fn only(&self, known: &[&str]) -> Result<(), Fault> {
+        let Some((key, field)) = self.entries().find(|(key, _)| !known.contains(key)) else { return Ok(()) };
+        let near = known.iter().max_by(|a, b| strsim::jaro(a, key).total_cmp(&strsim::jaro(b, key)));
+        let hint = near.filter(|near| strsim::jaro(near, key) > 0.7).map(|near| format!(" (did you mean {near}?)"));
+        let message = match hint {
+            Some(hint) => format!("unknown field{hint}"),
+            None => format!("unknown field; expected one of {}", known.join(", ")),
+        };
+        Err(Fault { path: field.path, message })
+    }
+}
+
+/// A value as an error message shows it: short, and a text only by its beginning.
+fn found(value: &Value) -> String {
+    match value {
+        Value::Null => "null".to_owned(),
+        Value::Bool(flag) => flag.to_string(),
+        Value::Number(number) => number.to_string(),
+        Value::String(text) if text.chars().count() <= 40 => format!("{text:?}"),
+        Value::String(text) => format!("{:?}…", text.chars().take(40).collect::<String>()),
+        Value::Array(_) => "a list".to_owned(),
+        Value::Object(_) => "an object".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(text: &str, syntax: Syntax) -> Result<Document, DocumentError> {
+        Document::parse(Path::new("f.json"), text.to_owned(), syntax)
+    }
+
+    #[test]
+    fn syntax_errors_name_file_line_column_and_what_was_expected() {
+        let table = [
+            (r#"{"theme":"dark","keep":1,}"#, "f.json:1:25: expected no comma before the closing bracket"),
+            ("{\n  \"a\": 1\n  \"b\": 2\n}", "f.json:2:9: expected a comma or a closing bracket"),
+            ("{\"a\" 1}", "f.json:1:6: expected a colon after the field's name"),
+            ("{a: 1}", "f.json:1:2: expected a field name in double quotes or a closing brace"),
+            ("// c\n{}", "f.json:1:1: expected no comment: this file is plain JSON"),
+            (r#"{"providers": {"mock": "#, "f.json:1:16: expected a value after the colon"),
+            ("{} {}", "f.json:1:4: expected the end of the file after the value"),
+        ];
+        let errors = table.map(|(text, _)| parse(text, Syntax::Strict).expect_err(text).to_string());
+        assert_eq!(errors, table.map(|(_, expected)| expected));
+        assert!(parse("// c\n{\"a\": [1,],}", Syntax::Comments).is_ok());
+        assert_eq!(parse("\u{feff}{}", Syntax::Strict).unwrap().into_value(), serde_json::json!({}));
+        assert_eq!(parse("", Syntax::Strict).unwrap().into_value(), Value::Null);
+    }
+
+    #[test]
+    fn a_field_of_the_wrong_type_is_named_with_its_line() {
+        let text = "{\n  // local\n  \"models\": [\n    {\"id\": \"é\", \"size\": \"big\"}\n  ]\n}";
+        let document = parse(text, Syntax::Comments).unwrap();
+        let models = document.root().object().unwrap().get("models").unwrap().items().unwrap();
+        let model = models[0].object().unwrap();
+        let fault = model.get("size").unwrap().whole().unwrap_err();
+        assert_eq!(
+            document.locate(&fault).to_string(),
+            "f.json:4:17: models[0].size: expected a whole number, found \"big\""
+        );
+        let fault = model.require("api", "the wire API").unwrap_err();
+        assert_eq!(
+            document.locate(&fault).to_string(),
+            "f.json:4:5: models[0].api: expected the wire API, found nothing"
+        );
+        let fault = model.only(&["id", "sizes"]).unwrap_err();
+        assert_eq!(
+            document.locate(&fault).to_string(),
+            "f.json:4:17: models[0].size: unknown field (did you mean sizes?)"
+        );
+    }
+}

@@ -1,0 +1,138 @@
+//! Settings: `settings.json` of the user and of the project, in pi's schema.
+//!
+//! [`Settings`] is a value: the two files as read, overrides of this run, and the merge of the three. Typed accessors
+//! are in [`values`]; a value of the wrong type reads as the default, so that an odd line never stops a run. A change is
+//! made in memory by [`Settings::set`]; the [`Change`] that it returns writes the file, where blocking is allowed.
+
+mod change;
+mod layer;
+mod merge;
+mod migrate;
+mod tools;
+pub mod values;
+
+use std::path::{Path, PathBuf};
+
+use serde_json::{Map, Value};
+
+pub use change::{Change, SettingsError};
+pub use layer::Scope;
+
+use super::document::DocumentError;
+use layer::Layer;
+
+/// Keys that only the user's file may set: a repository must not choose them for whoever clones it.
+pub const GLOBAL_ONLY: [&str; 5] =
+    ["defaultProjectTrust", "httpProxy", "cacheWarming", "selfUpdateCommand", "deviceId"];
+
+/// The settings of a run.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    global: Layer,
+    project: Option<Layer>,
+    overrides: Map<String, Value>,
+    effective: Map<String, Value>,
+}
+
+impl Settings {
+    /// Reads the user's file and, when the project is trusted, the project's. A missing file is empty; a broken one
+    /// too, and then [`Self::problems`] says what is wrong and nothing is ever written to it.
+    #[must_use]
+    pub fn load(global: &Path, project: Option<&Path>) -> Self {
+        let mut settings = Self {
+            global: Layer::read(global),
+            project: project.map(Layer::read),
+            overrides: Map::new(),
+            effective: Map::new(),
+        };
+        settings.merge();
+        settings
+    }
+
+    /// Settings that come from no file, for tests and embedding programs; they are saved nowhere.
+    #[must_use]
+    pub fn from_value(values: Map<String, Value>) -> Self {
+        let mut settings =
+            Self { global: Layer::default(), project: None, overrides: Map::new(), effective: Map::new() };
+        settings.global.values = values;
+        settings.merge();
+        settings
+    }
+
+    /// Adds values of this run (flags, an embedding program): they win and are saved nowhere.
+    pub fn override_with(&mut self, values: &Map<String, Value>) {
+        merge::deep(&mut self.overrides, values);
+        self.merge();
+    }
+
+    /// What is wrong with the files.
+    #[must_use]
+    pub fn problems(&self) -> Vec<&DocumentError> {
+        self.layers().filter_map(|(_, layer)| layer.problem.as_ref()).collect()
+    }
+
+    /// Sets the value at `path` (None removes it) in memory and returns the change for the file.
+    ///
+    /// Without a project file a project change goes to the user's.
+    pub fn set(&mut self, scope: Scope, path: &[&str], value: Option<Value>) -> Change {
+        let layer = match (scope, &mut self.project) {
+            (Scope::Project, Some(project)) => project,
+            _ => &mut self.global,
+        };
+        merge::set(&mut layer.values, path, value.clone());
+        let change = Change::new(layer, path, value);
+        self.merge();
+        change
+    }
+
+    /// The merged value at `path`.
+    #[must_use]
+    pub fn get(&self, path: &[&str]) -> Option<&Value> {
+        merge::at(&self.effective, path)
+    }
+
+    /// The value at `path` in one file, for lists that are combined and not replaced (packages, extensions, skills,
+    /// prompts, themes).
+    #[must_use]
+    pub fn get_in(&self, scope: Scope, path: &[&str]) -> Option<&Value> {
+        let layer = match scope {
+            Scope::Global => Some(&self.global),
+            Scope::Project => self.project.as_ref(),
+        };
+        merge::at(&layer?.values, path)
+    }
+
+    /// The file of a scope.
+    #[must_use]
+    pub fn file(&self, scope: Scope) -> Option<&PathBuf> {
+        match scope {
+            Scope::Global => self.global.file.as_ref(),
+            Scope::Project => self.project.as_ref()?.file.as_ref(),
+        }
+    }
+
+    fn layers(&self) -> impl Iterator<Item = (Scope, &Layer)> {
+        let project = self.project.iter().map(|layer| (Scope::Project, layer));
+        std::iter::once((Scope::Global, &self.global)).chain(project)
+    }
+
+    fn merge(&mut self) {
+        let mut all = self.global.values.clone();
+        if let Some(project) = &self.project {
+            let mut values = project.values.clone();
+            values.retain(|key, _| !GLOBAL_ONLY.contains(&key.as_str()));
+            merge::deep(&mut all, &values);
+        }
+        merge::deep(&mut all, &self.overrides);
+        self.effective = all;
+    }
+}
+
+/// The project's `sessionDir`, the one setting that counts before the project is trusted.
+#[must_use]
+pub fn session_dir_before_trust(project: &Path) -> Option<String> {
+    Layer::read(project).values.get("sessionDir")?.as_str().map(str::to_owned)
+}
+
+#[cfg(test)]
+mod tests;
