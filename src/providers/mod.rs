@@ -4,6 +4,11 @@
 //! [`StreamEvent`]s: a batch holds all that one read of the socket brought, so that the cost of an event does not
 //! include the cost of a wake-up. Exactly one terminal event comes last; nothing is thrown, failures are events.
 
+pub mod catalogue;
+pub mod credentials;
+pub mod environment;
+pub mod models_json;
+
 use std::{pin::Pin, sync::Arc, time::Duration};
 
 use serde_json::{Map, Value};

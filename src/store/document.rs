@@ -73,7 +73,11 @@ impl Document {
         };
         match jsonc_parser::parse_to_serde_value(&text, &options(syntax)) {
             Ok(root) => Ok(Self { file: file.to_owned(), text, root }),
-            Err(error) => Err(syntax_error(file, &error)),
+            Err(error) => {
+                // The tree parser says more exactly what it misses.
+                let precise = jsonc_parser::parse_to_ast(&text, &Default::default(), &options(syntax)).err();
+                Err(syntax_error(file, precise.as_ref().unwrap_or(&error)))
+            }
         }
     }
 
@@ -398,7 +402,7 @@ mod tests {
             ("{\"a\" 1}", "f.json:1:6: expected a colon after the field's name"),
             ("{a: 1}", "f.json:1:2: expected a field name in double quotes or a closing brace"),
             ("// c\n{}", "f.json:1:1: expected no comment: this file is plain JSON"),
-            (r#"{"providers": {"mock": "#, "f.json:1:16: expected a value after the colon"),
+            (r#"{"providers": {"mock": "#, "f.json:1:24: expected a value after the colon"),
             ("{} {}", "f.json:1:4: expected the end of the file after the value"),
         ];
         let errors = table.map(|(text, _)| parse(text, Syntax::Strict).expect_err(text).to_string());

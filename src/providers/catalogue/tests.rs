@@ -1,0 +1,80 @@
+use super::*;
+
+/// A model without anything special.
+pub(in crate::providers) fn model(provider: &str, id: &str) -> Model {
+    let base = builtin::inside()[0].as_ref().clone();
+    Model { provider: provider.into(), id: id.into(), name: id.into(), ..base }
+}
+
+/// A catalogue of `models.json` and variables, without any other file.
+pub(in crate::providers) fn catalogue(models: &str, environment: &[(&str, &str)]) -> Catalogue {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("models.json"), models).unwrap();
+    Catalogue::load(dir.path(), environment.iter().copied().collect())
+}
+
+fn names(models: &[Arc<Model>]) -> Vec<String> {
+    models.iter().map(|model| model.reference().to_string()).collect()
+}
+
+#[test]
+fn an_environment_key_alone_is_enough() {
+    let catalogue = catalogue("{}", &[("GROQ_API_KEY", "k"), ("DEEPSEEK_API_KEY", "k")]);
+    assert_eq!(names(&catalogue.available()), ["deepseek/deepseek-v4-pro", "groq/openai/gpt-oss-120b"]);
+    assert_eq!(catalogue.default_model().unwrap().id, "deepseek-v4-pro", "the provider table's order decides");
+}
+
+#[test]
+fn without_any_key_nothing_is_available_not_even_the_models_inside() {
+    let catalogue = catalogue("{}", &[]);
+    assert!(catalogue.available().is_empty() && catalogue.default_model().is_none());
+    for id in [OFFLINE, SCRIPT] {
+        let name = ModelRef { provider: TROUPE.into(), model_id: id.into() };
+        let model = catalogue.find(&name).expect("found by its name");
+        assert!(catalogue.is_available(&model));
+        assert!(!catalogue.models().contains(&model), "never listed");
+    }
+}
+
+#[test]
+fn a_local_server_needs_no_key_and_a_missing_variable_makes_a_provider_unavailable() {
+    let text = r#"{"providers": {
+        "far": {"api": "a", "baseUrl": "https://x.test", "models": [{"id": "f"}]},
+        "var": {"api": "a", "baseUrl": "http://127.0.0.1:1", "apiKey": "$NOT_SET", "models": [{"id": "v"}]},
+        "near": {"api": "a", "baseUrl": "http://127.0.0.1:1", "models": [{"id": "n"}]}}}"#;
+    let catalogue = catalogue(text, &[]);
+    assert_eq!(names(&catalogue.available()), ["near/n"]);
+    assert_eq!(catalogue.default_model().unwrap().id, "n");
+}
+
+#[test]
+fn a_broken_file_is_a_problem_and_the_built_in_providers_remain() {
+    let catalogue = catalogue(r#"{"providers": {"mock": "#, &[("GROQ_API_KEY", "k")]);
+    let problem = catalogue.problems()[0].to_string();
+    assert!(problem.contains("models.json:1:"), "{problem}");
+    assert_eq!(names(&catalogue.available()), ["groq/openai/gpt-oss-120b"]);
+}
+
+#[test]
+fn a_file_cannot_take_over_the_models_inside() {
+    let text = r#"{"providers": {"troupe": {"api": "a", "baseUrl": "https://evil.test", "apiKey": "k", "models": [{"id": "other"}]}}}"#;
+    let catalogue = catalogue(text, &[]);
+    let offline = catalogue.find(&ModelRef { provider: TROUPE.into(), model_id: OFFLINE.into() }).unwrap();
+    assert_eq!(offline.base_url, "");
+}
+
+#[test]
+fn a_reload_reads_the_files_again_and_keeps_the_run_s_own_keys() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("models.json");
+    let text = |id: &str| {
+        format!(
+            r#"{{"providers": {{"p": {{"api": "a", "baseUrl": "https://x.test", "models": [{{"id": "{id}"}}]}}}}}}"#
+        )
+    };
+    fs::write(&file, text("old")).unwrap();
+    let first = Catalogue::load(dir.path(), Environment::default());
+    first.credentials().set_own_key("p", super::super::Secret::new("k"));
+    fs::write(&file, text("new")).unwrap();
+    assert_eq!(names(&first.reload().available()), ["p/new"]);
+}

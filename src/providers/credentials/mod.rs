@@ -1,0 +1,182 @@
+//! Which key a request uses.
+//!
+//! In this order: the run's own key (`--api-key`), the entry in `auth.json`, `apiKey` in `models.json`, the provider's
+//! environment variables. A stored key owns its provider: when it has no value (a missing variable, a failed command),
+//! that is an error and no other key is used in its place. Commands in `auth.json` run once a process, those in
+//! `models.json` for each request.
+
+pub mod command;
+pub mod key_text;
+
+mod auth_file;
+mod resolve;
+mod secrets;
+
+use std::{
+    collections::HashMap,
+    path::Path,
+    sync::{Arc, PoisonError, RwLock},
+};
+
+use serde_json::{Map, Value};
+
+use super::{Secret, environment::Environment};
+use crate::store::document::DocumentError;
+use auth_file::{Entries, Stored};
+use command::{CommandCache, CommandError};
+use key_text::KeyText;
+
+/// Why a request has no key. No text here ever holds a key.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum CredentialError {
+    /// There is none.
+    #[error("no API key for provider {provider}: {hint}")]
+    Missing {
+        /// The provider.
+        provider: String,
+        /// What to do.
+        hint: String,
+    },
+    /// The key's text names a variable that is not set.
+    #[error("{place} names the variable {variable}, which is not set: set it or change the key")]
+    Variable {
+        /// Where the text is, such as `auth.json: groq`.
+        place: String,
+        /// The variable.
+        variable: String,
+    },
+    /// The key's command gave none.
+    #[error("the command in {place} {source}: run it by hand to see why")]
+    Command {
+        /// Where the text is.
+        place: String,
+        /// Why.
+        source: CommandError,
+    },
+    /// `auth.json` cannot be used.
+    #[error("{0}. Mend the file: a stored key might be in it")]
+    Store(DocumentError),
+    /// The key holds a character that no HTTP header can carry.
+    #[error("the key from {place} has a character that no header can carry (the {position}. one): copy the key again")]
+    NotAscii {
+        /// Where the key comes from.
+        place: String,
+        /// The character's place, from 1.
+        position: usize,
+    },
+}
+
+/// What a request needs to be let in.
+#[derive(Clone, Default)]
+pub struct Auth {
+    /// The key, for providers that want one.
+    pub key: Option<Secret>,
+    /// Headers to send: text sets, null removes. May hold keys.
+    pub headers: Map<String, Value>,
+}
+
+impl std::fmt::Debug for Auth {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let names: Vec<_> = self.headers.keys().collect();
+        f.debug_struct("Auth").field("key", &self.key).field("headers", &names).finish()
+    }
+}
+
+/// Where a provider's key may come from, and what goes out with it.
+#[derive(Clone, Debug, Default)]
+pub struct KeySources {
+    /// Variables that hold a key; the first one that is set counts.
+    pub env: Vec<String>,
+    /// Those of them whose key is sent as a bearer token.
+    pub bearer_env: Vec<String>,
+    /// `apiKey` of `models.json`.
+    pub api_key: Option<KeyText>,
+    /// `authHeader` of `models.json`: the key is sent as `Authorization: Bearer`.
+    pub auth_header: bool,
+    /// The provider's headers in the key grammar; null removes one.
+    pub headers: Map<String, Value>,
+    /// Headers by model id; they win.
+    pub model_headers: HashMap<String, Map<String, Value>>,
+    /// No key is needed: a server on this machine, or a model that is part of this program.
+    pub keyless: bool,
+}
+
+/// Keys of all providers. Cloning is cheap; clones share the run's own keys and the results of commands.
+#[derive(Clone)]
+pub struct Credentials {
+    environment: Environment,
+    sources: Arc<HashMap<String, KeySources>>,
+    stored: Arc<Result<Entries, DocumentError>>,
+    own: Arc<RwLock<HashMap<String, Secret>>>,
+    commands: CommandCache,
+}
+
+impl Credentials {
+    /// Reads `auth.json` in the user's folder.
+    #[must_use]
+    pub fn load(dir: &Path, environment: Environment, sources: HashMap<String, KeySources>) -> Self {
+        Self {
+            environment,
+            sources: Arc::new(sources),
+            stored: Arc::new(auth_file::read(&dir.join("auth.json"))),
+            own: Arc::default(),
+            commands: CommandCache::default(),
+        }
+    }
+
+    /// The same files read again with other sources; the run's own keys and the results of commands stay.
+    #[must_use]
+    pub fn reload(&self, dir: &Path, sources: HashMap<String, KeySources>) -> Self {
+        let fresh = Self::load(dir, self.environment.clone(), sources);
+        Self { own: Arc::clone(&self.own), commands: self.commands.clone(), ..fresh }
+    }
+
+    /// Sets the run's own key (`--api-key`) for a provider. It is kept in memory alone.
+    pub fn set_own_key(&self, provider: &str, key: Secret) {
+        self.own.write().unwrap_or_else(PoisonError::into_inner).insert(provider.to_owned(), key);
+    }
+
+    /// What is wrong with `auth.json`.
+    #[must_use]
+    pub fn problem(&self) -> Option<&DocumentError> {
+        self.stored.as_ref().as_ref().err()
+    }
+
+    /// Whether a request to the provider would find a key (or needs none), as far as that is known without running a
+    /// command.
+    #[must_use]
+    pub fn is_configured(&self, provider: &str) -> bool {
+        if self.own_key(provider).is_some() {
+            return true;
+        }
+        let environment = self.environment_of(provider);
+        let has_value = |key: &KeyText| key.missing_variable(&environment).is_none();
+        if let Some(Stored::ApiKey { key, .. }) = self.stored_for(provider) {
+            return has_value(key);
+        }
+        let Some(sources) = self.sources.get(provider) else { return false };
+        match &sources.api_key {
+            Some(key) => has_value(key),
+            None => sources.keyless || sources.env.iter().any(|name| environment.get(name).is_some()),
+        }
+    }
+
+    fn own_key(&self, provider: &str) -> Option<Secret> {
+        self.own.read().unwrap_or_else(PoisonError::into_inner).get(provider).cloned()
+    }
+
+    fn stored_for(&self, provider: &str) -> Option<&Stored> {
+        self.stored.as_ref().as_ref().ok()?.get(provider)
+    }
+
+    /// The environment with the variables that the provider's entry in `auth.json` has.
+    fn environment_of(&self, provider: &str) -> Environment {
+        match self.stored_for(provider) {
+            Some(Stored::ApiKey { env, .. }) => self.environment.with(env),
+            _ => self.environment.clone(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

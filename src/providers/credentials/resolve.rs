@@ -1,0 +1,158 @@
+//! From key texts to keys and headers, at the time of a request.
+
+use serde_json::{Map, Value};
+
+use super::{
+    Auth, CredentialError, Credentials, KeySources,
+    auth_file::Stored,
+    command::{self, Outcome},
+    key_text::{KeyText, expand},
+};
+use crate::{
+    protocol::Model,
+    providers::{Secret, environment::Environment},
+};
+
+/// A key and where it comes from.
+struct Found {
+    key: Secret,
+    place: String,
+    bearer: bool,
+}
+
+impl Credentials {
+    /// The key and the headers for a request to this model.
+    ///
+    /// # Errors
+    /// There is no key and the provider needs one, or a text has no value; see [`CredentialError`].
+    pub async fn auth_for(&self, model: &Model) -> Result<Auth, CredentialError> {
+        let nothing = KeySources::default();
+        let sources = self.sources.get(&model.provider).unwrap_or(&nothing);
+        let found = self.find_key(&model.provider, sources).await?;
+        let mut headers = self.configured_headers(model, sources).await?;
+        if let Some(found) = &found {
+            check_header_safe(found)?;
+            if sources.auth_header || found.bearer {
+                let bearer = format!("Bearer {}", found.key.expose());
+                headers.insert("Authorization".to_owned(), Value::String(bearer));
+            }
+            if found.bearer {
+                headers.insert("x-api-key".to_owned(), Value::Null);
+            }
+        }
+        Ok(Auth { key: found.map(|found| found.key), headers })
+    }
+
+    /// The key alone; None when the provider needs none.
+    ///
+    /// # Errors
+    /// See [`Self::auth_for`].
+    pub async fn key_for(&self, model: &Model) -> Result<Option<Secret>, CredentialError> {
+        Ok(self.auth_for(model).await?.key)
+    }
+
+    /// The headers alone.
+    ///
+    /// # Errors
+    /// See [`Self::auth_for`].
+    pub async fn headers_for(&self, model: &Model) -> Result<Map<String, Value>, CredentialError> {
+        Ok(self.auth_for(model).await?.headers)
+    }
+
+    async fn find_key(&self, provider: &str, sources: &KeySources) -> Result<Option<Found>, CredentialError> {
+        if let Some(key) = self.own_key(provider) {
+            return Ok(Some(Found { key, place: "--api-key".to_owned(), bearer: false }));
+        }
+        // Needs no key, whatever state the store is in.
+        let needs_none = sources.keyless && sources.env.is_empty() && sources.api_key.is_none();
+        if let (Err(problem), false) = (self.stored.as_ref(), needs_none) {
+            return Err(CredentialError::Store(problem.clone()));
+        }
+        let environment = self.environment_of(provider);
+        if let Some(Stored::ApiKey { key, .. }) = self.stored_for(provider) {
+            let place = format!("auth.json: {provider}");
+            let key = self.value(key, &place, &environment, true).await?;
+            return Ok(Some(Found { key, place, bearer: false }));
+        }
+        if let Some(key) = &sources.api_key {
+            let place = format!("models.json: {provider}.apiKey");
+            let key = self.value(key, &place, &environment, false).await?;
+            return Ok(Some(Found { key, place, bearer: false }));
+        }
+        for name in &sources.env {
+            if let Some(value) = environment.get(name) {
+                let bearer = sources.bearer_env.contains(name);
+                return Ok(Some(Found { key: Secret::new(value), place: name.clone(), bearer }));
+            }
+        }
+        if sources.keyless { Ok(None) } else { Err(self.missing(provider, sources)) }
+    }
+
+    async fn configured_headers(
+        &self,
+        model: &Model,
+        sources: &KeySources,
+    ) -> Result<Map<String, Value>, CredentialError> {
+        let environment = self.environment_of(&model.provider);
+        let of_model = sources.model_headers.get(&model.id);
+        let mut headers = Map::new();
+        for (name, value) in sources.headers.iter().chain(of_model.into_iter().flatten()) {
+            let place = format!("models.json: {}.headers.{name}", model.provider);
+            let value = match value.as_str() {
+                Some(text) => {
+                    let value = self.value(&KeyText::parse(text), &place, &environment, false).await?;
+                    Value::String(value.expose().to_owned())
+                }
+                None => Value::Null,
+            };
+            headers.insert(name.clone(), value);
+        }
+        Ok(headers)
+    }
+
+    /// The value of a key text.
+    async fn value(
+        &self,
+        text: &KeyText,
+        place: &str,
+        environment: &Environment,
+        cached: bool,
+    ) -> Result<Secret, CredentialError> {
+        match text {
+            KeyText::Command(line) => {
+                let outcome: Outcome = if cached {
+                    self.commands.run(line, environment).await
+                } else {
+                    command::run(line, environment).await
+                };
+                outcome.map_err(|source| CredentialError::Command { place: place.to_owned(), source })
+            }
+            KeyText::Template(parts) => {
+                let value = expand(parts, environment).map(|value| Secret::new(&value));
+                value.ok_or_else(|| CredentialError::Variable {
+                    place: place.to_owned(),
+                    variable: text.missing_variable(environment).unwrap_or_default().to_owned(),
+                })
+            }
+        }
+    }
+
+    fn missing(&self, provider: &str, sources: &KeySources) -> CredentialError {
+        let login = matches!(self.stored_for(provider), Some(Stored::Login));
+        let way = match sources.env.as_slice() {
+            [] => format!("set providers.{provider}.apiKey in models.json"),
+            names => format!("set {}", names.join(" or ")),
+        };
+        let hint = if login { format!("auth.json has a login, which this version cannot use; {way}") } else { way };
+        CredentialError::Missing { provider: provider.to_owned(), hint }
+    }
+}
+
+/// A key with a stray character fails here with a text that helps, instead of deep inside the HTTP client with one
+/// that shows the key (FC-037).
+fn check_header_safe(found: &Found) -> Result<(), CredentialError> {
+    match found.key.expose().chars().position(|char| !(char.is_ascii_graphic() || char == ' ')) {
+        Some(at) => Err(CredentialError::NotAscii { place: found.place.clone(), position: at + 1 }),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,79 @@
+//! The fields of a model entry: what each may hold.
+
+use serde_json::{Map, Value};
+
+use crate::{
+    protocol::ThinkingLevel,
+    store::document::{Fault, Field, Object},
+};
+
+/// Checks every field of a model (or of an override of one) that is there.
+pub(super) fn check_model(config: &Object<'_>) -> Result<(), Fault> {
+    for key in ["name", "api", "baseUrl"] {
+        config.read(key, Field::text)?;
+    }
+    config.read("reasoning", Field::flag)?;
+    for key in ["contextWindow", "maxTokens"] {
+        config.read(key, positive)?;
+    }
+    for key in ["inputLimits", "promptCache", "samplingParams", "compat"] {
+        config.read(key, Field::object)?;
+    }
+    config.read("headers", |field| headers(field).map(|_| ()))?;
+    config.read("thinkingLevelMap", |field| levels(field, "a text or null", |value| value.is_string()))?;
+    config.read("samplingParamsByThinkingLevel", |field| levels(field, "an object", |value| value.is_object()))?;
+    if let Some(kinds) = config.read("input", Field::items)? {
+        kinds.iter().try_for_each(|kind| kind.one_of(&["text", "image"]).map(|_| ()))?;
+    }
+    if let Some(cost) = config.read("cost", Field::object)? {
+        PRICES.iter().try_for_each(|price| cost.read(price, Field::number).map(|_| ()))?;
+        for tier in cost.read("tiers", Field::items)?.unwrap_or_default() {
+            let tier = tier.object()?;
+            tier.require("inputTokensAbove", "a number of tokens")?.whole()?;
+            require_prices(&tier)?;
+        }
+    }
+    Ok(())
+}
+
+const PRICES: [&str; 4] = ["input", "output", "cacheRead", "cacheWrite"];
+
+/// A model of its own that has a price has all of it; an override may change a part.
+pub(super) fn check_whole_price(config: &Object<'_>) -> Result<(), Fault> {
+    config.read("cost", |cost| require_prices(&cost.object()?)).map(|_| ())
+}
+
+fn require_prices(cost: &Object<'_>) -> Result<(), Fault> {
+    PRICES.iter().try_for_each(|price| cost.require(price, "dollars for a million tokens")?.number().map(|_| ()))
+}
+
+/// Headers: texts in the key grammar, null to remove one.
+pub(super) fn headers<'a>(field: &Field<'a>) -> Result<&'a Map<String, Value>, Fault> {
+    let object = field.object()?;
+    // What was found is not shown: it may be a key.
+    let wrong = object.entries().find(|(_, value)| !(value.value().is_string() || value.value().is_null()));
+    match wrong {
+        Some((_, value)) => Err(value.fault("expected a text, or null to remove the header")),
+        None => Ok(object.map()),
+    }
+}
+
+fn positive(field: &Field<'_>) -> Result<u64, Fault> {
+    match field.whole()? {
+        0 => Err(field.expected("a number of tokens above zero")),
+        number => Ok(number),
+    }
+}
+
+fn levels(field: &Field<'_>, expected: &str, fits: impl Fn(&Value) -> bool) -> Result<(), Fault> {
+    for (level, value) in field.object()?.entries() {
+        if ThinkingLevel::parse(level).is_none() {
+            let names = ThinkingLevel::ALL.map(ThinkingLevel::as_str).join(", ");
+            return Err(value.fault(format!("unknown thinking level; expected one of {names}")));
+        }
+        if !(value.value().is_null() || fits(value.value())) {
+            return Err(value.expected(expected));
+        }
+    }
+    Ok(())
+}
