@@ -7,7 +7,10 @@
 pub mod catalogue;
 pub mod credentials;
 pub mod environment;
+mod estimate;
 pub mod models_json;
+pub mod scripted;
+pub mod selection;
 
 use std::{pin::Pin, sync::Arc, time::Duration};
 

@@ -10,6 +10,8 @@ use std::{
     sync::Arc,
 };
 
+use serde_json::Value;
+
 use super::{
     credentials::{Credentials, KeySources},
     environment::Environment,
@@ -17,7 +19,7 @@ use super::{
 };
 use crate::{
     protocol::{Model, ModelRef},
-    store::document::{Document, DocumentError, Object, Syntax},
+    store::document::{Document, DocumentError, Fault, Field, Syntax},
 };
 
 pub use builtin::{OFFLINE, SCRIPT, TROUPE};
@@ -130,14 +132,14 @@ impl Catalogue {
         self.problem.iter().chain(self.credentials.problem()).collect()
     }
 
-    /// Changes the script model as `config` says (fields of a `modelOverrides` entry), so that a script can play a model
+    /// Changes the script model as `fields` say (those of a `modelOverrides` entry), so that a script can play a model
     /// with another window, price or kind of thinking.
     ///
     /// # Errors
     /// A field is of the wrong type.
-    pub fn override_script_model(&mut self, config: &Object<'_>) -> Result<(), crate::store::document::Fault> {
+    pub fn override_script_model(&mut self, fields: &Value) -> Result<(), Fault> {
         for model in self.inside.iter_mut().filter(|model| model.id == SCRIPT) {
-            *model = Arc::new(models_json::override_with(model, config)?);
+            *model = Arc::new(models_json::override_with(model, &Field::of(fields).object()?)?);
         }
         Ok(())
     }

@@ -49,7 +49,7 @@ pub fn size(tokens: u64) -> String {
         1000..1_000_000 => (1000, 'K'),
         _ => (1_000_000, 'M'),
     };
-    if tokens % unit == 0 {
+    if tokens.is_multiple_of(unit) {
         return format!("{}{letter}", tokens / unit);
     }
     let tenths = (tokens * 10 + unit / 2) / unit;
