@@ -3,7 +3,7 @@
 //! It answers, calls tools, streams at a given pace, fails, stalls, disconnects and panics exactly as its script says,
 //! without a network: the model of this program's own tests, and of everybody's who tests an agent's surroundings.
 //! `docs/scripted-provider.md` describes the file for users; [`script`] reads it, [`expectation`] compares requests
-//! with it, [`performance`] turns a turn into steps of a stream, and this file plays those.
+//! with it, [`performance`] makes steps of a stream of a turn.
 //!
 //! The turn of a request follows from the request alone: it is the number of answers in its history that did not fail.
 //! So a retried, restarted or resumed run gets the right turn. Time is tokio's: tests with paused time wait for nothing.
@@ -13,25 +13,21 @@ pub mod performance;
 pub mod script;
 
 use std::{
-    collections::{HashMap, VecDeque},
+    collections::HashMap,
     path::Path,
     sync::{Arc, Mutex, PoisonError},
-    time::Duration,
 };
 
 use serde_json::Value;
-use tokio::time::Instant;
-use tokio_util::sync::CancellationToken;
 
-use super::{EventStream, Provider, Request, catalogue};
+use super::{
+    EventStream, Provider, Request,
+    playback::{self, Step},
+};
 use crate::{
-    protocol::{
-        AssistantMessage, Block, Failure, FailureClass, Message, StopReason, StreamEvent, stream::PartialMessage,
-        time::now_ms,
-    },
+    protocol::{Failure, FailureClass, Message},
     store::document::DocumentError,
 };
-use performance::Step;
 use script::{End, Scene, Script, Select};
 
 /// The provider.
@@ -74,7 +70,7 @@ impl Scripted {
         Self(Arc::new(Shared { script, counts: Mutex::default() }))
     }
 
-    /// What the script changes about its model; for [`catalogue::Catalogue::override_script_model`].
+    /// What the script changes about its model; for [`super::catalogue::Catalogue::override_script_model`].
     #[must_use]
     pub fn model_fields(&self) -> Option<&Value> {
         self.0.script.model.as_ref()
@@ -134,106 +130,8 @@ impl Provider for Scripted {
     }
 
     fn stream(&self, request: Request) -> EventStream {
-        let model = &request.model;
-        let message = AssistantMessage {
-            api: self.api().to_owned(),
-            provider: catalogue::TROUPE.to_owned(),
-            model: model.id.clone(),
-            thinking_level: model.reasoning.then(|| request.thinking.to_string()),
-            stop_reason: StopReason::Pending,
-            timestamp: now_ms(),
-            ..AssistantMessage::default()
-        };
-        let player = Player {
-            steps: self.steps(&request).into(),
-            so_far: PartialMessage { message, arguments: Vec::new() },
-            cancel: request.cancel,
-            began: Instant::now(),
-            over: false,
-        };
-        Box::pin(futures_util::stream::unfold(player, Player::next))
-    }
-}
-
-/// Plays steps as a stream.
-struct Player {
-    steps: VecDeque<Step>,
-    so_far: PartialMessage,
-    cancel: CancellationToken,
-    began: Instant,
-    over: bool,
-}
-
-impl Player {
-    async fn next(mut self) -> Option<(Vec<StreamEvent>, Self)> {
-        while !self.over {
-            let step = self.steps.pop_front().unwrap_or(Step::Stall);
-            let events = match step {
-                _ if self.cancel.is_cancelled() => Some(self.aborted()),
-                Step::Wait(time) => self.wait(time).await,
-                Step::Stall => self.stall().await,
-                Step::Start => Some(vec![StreamEvent::Start(Arc::new(self.so_far.message.clone()))]),
-                Step::Emit(events) => Some(events),
-                Step::Finish { mut events, answer } => {
-                    self.over = true;
-                    let message = AssistantMessage {
-                        content: answer.content,
-                        usage: answer.usage,
-                        stop_reason: answer.stop_reason,
-                        duration_ms: Some(self.elapsed()),
-                        ..self.so_far.message.clone()
-                    };
-                    events.push(StreamEvent::Usage(message.usage));
-                    events.push(StreamEvent::Done(Arc::new(message)));
-                    Some(events)
-                }
-                Step::Fail(failure) => Some(self.failed(StopReason::Error, failure)),
-                // A worker's panic is a case to be tested: supervision has to turn it into a failed answer.
-                Step::Panic(text) => panic!("{text}"),
-            };
-            if let Some(events) = events {
-                events.iter().filter(|event| !event.is_terminal()).for_each(|event| self.so_far.apply(event));
-                return Some((events, self));
-            }
-        }
-        None
-    }
-
-    async fn wait(&mut self, time: Duration) -> Option<Vec<StreamEvent>> {
-        tokio::select! {
-            biased;
-            () = self.cancel.cancelled() => Some(self.aborted()),
-            () = tokio::time::sleep(time) => None,
-        }
-    }
-
-    async fn stall(&mut self) -> Option<Vec<StreamEvent>> {
-        self.cancel.cancelled().await;
-        Some(self.aborted())
-    }
-
-    fn aborted(&mut self) -> Vec<StreamEvent> {
-        self.failed(StopReason::Aborted, Failure::new(FailureClass::Aborted, "Request was aborted"))
-    }
-
-    /// The end of an answer that is not whole: it keeps what arrived, and a call that was cut says so.
-    fn failed(&mut self, stop_reason: StopReason, failure: Failure) -> Vec<StreamEvent> {
-        self.over = true;
-        let mut message = self.so_far.message.clone();
-        for (index, raw) in &self.so_far.arguments {
-            if let Some(Block::ToolCall(call)) = message.content.get_mut(*index) {
-                call.arguments_error =
-                    Some(format!("the answer ended inside the arguments\n\nReceived arguments:\n{raw}"));
-            }
-        }
-        message.stop_reason = stop_reason;
-        message.error_message = Some(failure.message.clone());
-        message.duration_ms = Some(self.elapsed());
-        vec![StreamEvent::Failed { message: Arc::new(message), failure }]
-    }
-
-    fn elapsed(&self) -> u64 {
-        u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX)
+        let steps = self.steps(&request);
+        playback::play(self.api(), request, steps)
     }
 }
 

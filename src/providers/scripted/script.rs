@@ -7,7 +7,11 @@ use serde_json::Value;
 use super::expectation::Expectation;
 use crate::{
     protocol::{Failure, FailureClass, StopReason, Usage},
-    providers::{catalogue::builtin, models_json},
+    providers::{
+        catalogue::builtin,
+        models_json,
+        playback::{Cut, Pace},
+    },
     store::document::{Document, DocumentError, Fault as FieldFault, Field, Object, Syntax},
 };
 
@@ -88,34 +92,6 @@ pub enum Part {
         /// The raw argument text, which need not be JSON.
         arguments: String,
     },
-}
-
-/// How an answer streams.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Pace {
-    /// Before anything arrives.
-    pub delay: Duration,
-    /// Between two reads.
-    pub delta_delay: Duration,
-    /// How blocks are cut.
-    pub cut: Cut,
-    /// Deltas that one read brings.
-    pub batch: usize,
-}
-
-/// How a block is cut into deltas.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Cut {
-    /// Into that many.
-    Count(usize),
-    /// Each of that many characters.
-    Chars(usize),
-}
-
-impl Default for Pace {
-    fn default() -> Self {
-        Self { delay: Duration::ZERO, delta_delay: Duration::ZERO, cut: Cut::Chars(24), batch: 1 }
-    }
 }
 
 /// Something that goes wrong.

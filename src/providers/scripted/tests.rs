@@ -1,12 +1,20 @@
-use std::{path::PathBuf, sync::Arc};
+use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use serde_json::json;
+use tokio::time::Instant;
 use tokio_stream::StreamExt as _;
+use tokio_util::sync::CancellationToken;
 
 use super::*;
 use crate::{
-    protocol::{Content, Model, ModelRef, SystemMessage, ThinkingLevel, ToolDeclaration, UserMessage},
-    providers::{RequestRetry, Timeouts, catalogue::builtin},
+    protocol::{
+        AssistantMessage, Block, Content, Model, ModelRef, StopReason, StreamEvent, SystemMessage, ThinkingLevel,
+        ToolDeclaration, UserMessage, stream::PartialMessage,
+    },
+    providers::{
+        RequestRetry, Timeouts,
+        catalogue::{self, builtin},
+    },
 };
 
 /// A request with these messages.
