@@ -9,6 +9,7 @@ pub mod credentials;
 pub mod environment;
 mod estimate;
 pub mod models_json;
+pub mod offline;
 mod playback;
 pub mod scripted;
 pub mod selection;

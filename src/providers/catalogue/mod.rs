@@ -25,6 +25,16 @@ use crate::{
 pub use builtin::{OFFLINE, SCRIPT, TROUPE};
 pub use table::list_models_table;
 
+/// What to do when there is no model at all.
+pub const NO_MODEL: &str = "\
+No model is available. Three ways to get one:
+  1. Set the key of a provider in the environment, such as ANTHROPIC_API_KEY, OPENAI_API_KEY or OPENROUTER_API_KEY.
+  2. Describe a server (a local one needs no key) in models.json:
+     {\"providers\": {\"local\": {\"baseUrl\": \"http://127.0.0.1:11434/v1\", \"api\": \"openai-completions\",
+       \"models\": [{\"id\": \"NAME\"}]}}}
+  3. Try the built-in example, a small deterministic program that needs neither key nor network:
+     troupe --model troupe/offline";
+
 /// The models and who may use them.
 #[derive(Clone)]
 pub struct Catalogue {
@@ -87,8 +97,8 @@ impl Catalogue {
     /// The model of that name, those inside the program included.
     #[must_use]
     pub fn find(&self, name: &ModelRef) -> Option<Arc<Model>> {
-        let all = self.models.iter().chain(&self.inside);
-        all.into_iter().find(|model| model.provider == name.provider && model.id == name.model_id).cloned()
+        let mut all = self.inside.iter().chain(&self.models);
+        all.find(|model| model.provider == name.provider && model.id == name.model_id).cloned()
     }
 
     /// The models inside the program: chosen by their full name alone, and never listed.

@@ -7,9 +7,12 @@ use crate::protocol::Model;
 const COLUMNS: [&str; 6] = ["provider", "model", "context", "max-out", "thinking", "images"];
 
 /// The models as a table with a head line, sorted by provider and id. `search` keeps those whose name contains its
-/// words' letters in order. Without any model the text says so.
+/// words' letters in order. Without any model the text says how to get one.
 #[must_use]
 pub fn list_models_table(models: &[Arc<Model>], search: Option<&str>) -> String {
+    if models.is_empty() {
+        return format!("{}\n", super::NO_MODEL);
+    }
     let search = search.unwrap_or_default().to_lowercase();
     let mut found: Vec<_> = models.iter().filter(|model| matches(model, &search)).collect();
     if found.is_empty() {
@@ -90,6 +93,7 @@ mock      tiny         200K     16.4K    no        no
 ";
         assert_eq!(list_models_table(&models, None), expected);
         assert_eq!(list_models_table(&models, Some("TNY")).lines().count(), 2);
+        assert!(list_models_table(&[], None).starts_with("No model is available."));
         assert_eq!(list_models_table(&models, Some("zzz")), "No models match \"zzz\"\n");
     }
 }

@@ -57,7 +57,7 @@ fn a_broken_file_is_a_problem_and_the_built_in_providers_remain() {
 
 #[test]
 fn a_file_cannot_take_over_the_models_inside() {
-    let text = r#"{"providers": {"troupe": {"api": "a", "baseUrl": "https://evil.test", "apiKey": "k", "models": [{"id": "other"}]}}}"#;
+    let text = r#"{"providers": {"troupe": {"api": "a", "baseUrl": "https://evil.test", "apiKey": "k", "models": [{"id": "offline"}]}}}"#;
     let catalogue = catalogue(text, &[]);
     let offline = catalogue.find(&ModelRef { provider: TROUPE.into(), model_id: OFFLINE.into() }).unwrap();
     assert_eq!(offline.base_url, "");

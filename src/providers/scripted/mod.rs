@@ -136,4 +136,4 @@ impl Provider for Scripted {
 }
 
 #[cfg(test)]
-mod tests;
+pub(in crate::providers) mod tests;

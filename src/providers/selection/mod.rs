@@ -9,6 +9,7 @@ use std::sync::Arc;
 use super::catalogue::{Catalogue, builtin};
 use crate::protocol::{Model, ThinkingLevel};
 
+pub use super::catalogue::NO_MODEL;
 pub use initial::{InitialInput, InitialModel, SessionState, ThinkingInput, initial, initial_thinking};
 pub use scope::{Scope, ScopedModel, scope};
 
@@ -71,16 +72,6 @@ pub enum SelectionError {
 fn near(names: &[String]) -> String {
     if names.is_empty() { String::new() } else { format!(" Did you mean {}?", names.join(" or ")) }
 }
-
-/// What to do when there is no model at all.
-pub const NO_MODEL: &str = "\
-No model is available. Three ways to get one:
-  1. Set the key of a provider in the environment, such as ANTHROPIC_API_KEY, OPENAI_API_KEY or OPENROUTER_API_KEY.
-  2. Describe a server (a local one needs no key) in models.json:
-     {\"providers\": {\"local\": {\"baseUrl\": \"http://127.0.0.1:11434/v1\", \"api\": \"openai-completions\",
-       \"models\": [{\"id\": \"NAME\"}]}}}
-  3. Try the built-in example, a small deterministic program that needs neither key nor network:
-     troupe --model troupe/offline";
 
 /// Resolves `--provider` and `--model`. None when neither is given.
 ///

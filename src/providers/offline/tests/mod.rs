@@ -1,0 +1,3 @@
+mod table;
+mod tree;
+mod workshop;
