@@ -1,5 +1,37 @@
-//! What is on disk: settings and the pieces that files of people's own making need.
+//! What outlives a process: sessions, their journals, answers about trust; and where all of it lies.
+//!
+//! Blocking calls of the standard library only. Whoever calls them may wait: the session writer for its own file,
+//! workers for anything else.
+//!
+//! | module | what |
+//! |---|---|
+//! | [`jsonl`] | session files, line by line |
+//! | [`tree`] | the session as a tree (pure) |
+//! | [`session`] | a session that is being written |
+//! | [`sessions`] | many of them: listing, finding, copying |
+//! | [`sidecar`] | the journal of a running trace |
+//! | [`lock`] | one writing process for a session |
+//! | [`settings`] | what the user and the project prefer |
+//! | [`document`], [`lock_folder`] | files of people's own making: errors by place, and pi's locks |
+//! | [`paths`] | folders |
+//! | [`trust`] | which projects may bring resources |
 
+mod error;
 pub mod document;
+pub mod jsonl;
+pub mod lock;
 pub mod lock_folder;
+pub mod paths;
+pub mod session;
+pub mod sessions;
 pub mod settings;
+pub mod sidecar;
+#[cfg(test)]
+mod testing;
+pub mod tree;
+pub mod trust;
+
+pub use error::StoreError;
+pub use session::{Appended, NewEntry, NewSession, SessionStore};
+pub use sidecar::{RunState, Sidecar};
+pub use tree::{SessionContext, TreeView};

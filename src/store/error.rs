@@ -1,0 +1,111 @@
+//! What can go wrong with stored things.
+
+use std::{
+    io,
+    path::{Path, PathBuf},
+};
+
+use super::jsonl::VERSION;
+
+/// A failure of the store. Each names the thing and the next step.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// The operating system refused.
+    #[error("cannot {action} {}: {source}", path.display())]
+    Io {
+        /// What was tried, as a verb.
+        action: &'static str,
+        /// With which file or folder.
+        path: PathBuf,
+        /// Why not.
+        source: io::Error,
+    },
+    /// A file without a session's header.
+    #[error("Session file is not a valid pi session: {}", .0.display())]
+    NotASession(PathBuf),
+    /// A file of a later program.
+    #[error(
+        "{} has session format {found}, and this version of Troupe writes format {VERSION}: it can be read but not \
+         continued. Use a newer Troupe.",
+        path.display()
+    )]
+    Newer {
+        /// The file.
+        path: PathBuf,
+        /// Its format.
+        found: u32,
+    },
+    /// Somebody else writes the file.
+    #[error(
+        "{} is open in another Troupe process{}; use --fork to go on in a copy, or wait until it is closed",
+        path.display(),
+        pid.map_or(String::new(), |pid| format!(" (pid {pid})"))
+    )]
+    Locked {
+        /// The file.
+        path: PathBuf,
+        /// The process, where the system tells.
+        pid: Option<u32>,
+    },
+    /// The file lost or changed bytes that were read or written before.
+    #[error(
+        "{} was changed by another program and no longer holds what this process knows; nothing was written. \
+         Fork the session to keep what is in memory.",
+        .0.display()
+    )]
+    Rewritten(PathBuf),
+    /// The session was opened to be read.
+    #[error("{} is open for reading only", .0.display())]
+    ReadOnly(PathBuf),
+    /// No such entry.
+    #[error("Entry {0} not found")]
+    UnknownEntry(String),
+    /// The entry is of a kind that this cannot be done with.
+    #[error("Entry {0} is not a user message; choose one of the session's user messages")]
+    NotAUserMessage(String),
+    /// An entry's id that exists already was asked for.
+    #[error("entry id {0} is taken")]
+    IdTaken(String),
+    /// A session id that could be mistaken for something else in a path or on a command line.
+    #[error("Invalid session id {0:?}: use letters, digits, '.', '_' and '-', with a letter or digit at both ends")]
+    BadSessionId(String),
+    /// A new session would take an id that exists.
+    #[error("Session id {0:?} exists already; choose another or open it with --session")]
+    SessionIdTaken(String),
+    /// No session is meant by this.
+    #[error("No session found matching '{0}'")]
+    SessionNotFound(String),
+    /// The session's folder is not there.
+    #[error(
+        "The folder of session {} does not exist: {cwd}. Restore it, or use --fork to go on in the current folder.",
+        path.display()
+    )]
+    FolderGone {
+        /// The session.
+        path: PathBuf,
+        /// Its folder.
+        cwd: String,
+    },
+    /// There is nothing to clone yet.
+    #[error("The session is not saved yet; send a message first")]
+    NotSaved,
+    /// A JSON file of ours that cannot be understood.
+    #[error("{} is not valid: {reason}. Mend it or move it away; it was left as it is.", path.display())]
+    Malformed {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong, with line and column.
+        reason: String,
+    },
+    /// A value that cannot be written as JSON.
+    #[error("an entry cannot be written as JSON: {0}")]
+    Encode(#[from] serde_json::Error),
+}
+
+impl StoreError {
+    /// Wraps a refusal of the operating system.
+    pub(crate) fn io(action: &'static str, path: impl AsRef<Path>) -> impl FnOnce(io::Error) -> Self {
+        let path = path.as_ref().to_owned();
+        move |source| Self::Io { action, path, source }
+    }
+}

@@ -1,0 +1,299 @@
+//! A session file that is being written.
+
+use std::{
+    fs::{File, OpenOptions},
+    io::{self, ErrorKind, Read, Seek, SeekFrom, Write},
+    os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt},
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::SystemTime,
+};
+
+use tempfile::NamedTempFile;
+
+use super::read::{self, Loaded, ReadError, Span, Tail};
+use crate::store::{StoreError, lock::lock, paths};
+
+/// Where the text of stored lines is read again.
+pub trait LineSource: Send + Sync {
+    /// The text at `span`.
+    ///
+    /// # Errors
+    /// When it cannot be read, or is not there any more.
+    fn line(&self, span: Span) -> io::Result<String>;
+}
+
+impl LineSource for Vec<u8> {
+    fn line(&self, span: Span) -> io::Result<String> {
+        let start = usize::try_from(span.offset).unwrap_or(usize::MAX);
+        let bytes = self.get(start..).and_then(|rest| rest.get(..span.length as usize));
+        let bytes = bytes.ok_or(ErrorKind::UnexpectedEof)?;
+        String::from_utf8(bytes.to_owned()).map_err(|error| io::Error::new(ErrorKind::InvalidData, error))
+    }
+}
+
+impl LineSource for File {
+    fn line(&self, span: Span) -> io::Result<String> {
+        let mut bytes = vec![0; span.length as usize];
+        self.read_exact_at(&mut bytes, span.offset)?;
+        String::from_utf8(bytes).map_err(|error| io::Error::new(ErrorKind::InvalidData, error))
+    }
+}
+
+/// What another program did to the file since the last look.
+#[derive(Debug)]
+pub enum Change {
+    /// It appended this.
+    Grew(Tail),
+    /// It removed the file.
+    Removed,
+}
+
+/// A session file, open and locked.
+#[derive(Debug)]
+pub struct SessionFile {
+    file: Arc<File>,
+    path: PathBuf,
+    /// The file as it was after our last look.
+    known: Stamp,
+    ends_with_newline: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Stamp {
+    length: u64,
+    modified: SystemTime,
+    /// Names in the file system; none when the file was removed.
+    links: u64,
+}
+
+impl Stamp {
+    fn of(file: &File) -> io::Result<Self> {
+        let metadata = file.metadata()?;
+        Ok(Self { length: metadata.len(), modified: metadata.modified()?, links: metadata.nlink() })
+    }
+}
+
+impl SessionFile {
+    /// Makes a file that must not exist yet and fills it. Readable for nobody else.
+    ///
+    /// # Errors
+    /// When it exists, or cannot be made and filled; then there is no file.
+    pub fn create(path: &Path, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<Self, StoreError> {
+        if let Some(folder) = path.parent() {
+            paths::create_private_dir(folder)?;
+        }
+        let mut options = OpenOptions::new();
+        options.read(true).append(true).create_new(true).mode(0o600);
+        let file = options.open(path).map_err(StoreError::io("create", path))?;
+        let filled = lock(&file, path).and_then(|()| {
+            let mut writer = io::BufWriter::with_capacity(1 << 16, &file);
+            fill(&mut writer).and_then(|()| writer.flush()).map_err(StoreError::io("write", path))?;
+            Stamp::of(&file).map_err(StoreError::io("look at", path))
+        });
+        match filled {
+            Ok(known) => Ok(Self { file: Arc::new(file), path: path.to_owned(), known, ends_with_newline: true }),
+            Err(error) => {
+                // It was made by us just now and nothing of it was acknowledged.
+                let _ = std::fs::remove_file(path);
+                Err(error)
+            }
+        }
+    }
+
+    /// Opens a file to be continued, and reads it. An empty one gives no lines.
+    ///
+    /// # Errors
+    /// When it cannot be opened or read, is in use, or holds something else than a session.
+    pub fn open(path: &Path) -> Result<(Self, Option<Loaded>), StoreError> {
+        let mut options = OpenOptions::new();
+        let file = options.read(true).append(true).open(path).map_err(StoreError::io("open", path))?;
+        lock(&file, path)?;
+        let loaded = load(&file, path)?;
+        let known = Stamp::of(&file).map_err(StoreError::io("look at", path))?;
+        let known = Stamp { length: loaded.as_ref().map_or(0, |loaded| loaded.length), ..known };
+        let ends_with_newline = loaded.as_ref().is_none_or(|loaded| loaded.ends_with_newline);
+        Ok((Self { file: Arc::new(file), path: path.to_owned(), known, ends_with_newline }, loaded))
+    }
+
+    /// Where it lies.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Where stored lines can be read again.
+    #[must_use]
+    pub fn source(&self) -> Arc<dyn LineSource> {
+        self.file.clone()
+    }
+
+    /// Looks whether another program changed the file. What was appended is taken into account from then on.
+    ///
+    /// # Errors
+    /// When the file cannot be read, or lost what was known of it.
+    pub fn check(&mut self) -> Result<Option<Change>, StoreError> {
+        let now = Stamp::of(&self.file).map_err(StoreError::io("look at", &self.path))?;
+        if now == self.known {
+            return Ok(None);
+        }
+        if now.links == 0 {
+            return Ok(Some(Change::Removed));
+        }
+        if now.length < self.known.length {
+            return Err(StoreError::Rewritten(self.path.clone()));
+        }
+        if now.length == self.known.length {
+            // Only touched, or replaced by as many other bytes: the tree finds that out when it reads a line again.
+            self.known = now;
+            return Ok(None);
+        }
+        let mut tail = &*self.file;
+        let tail = tail
+            .seek(SeekFrom::Start(self.known.length))
+            .and_then(|start| read::read_tail(tail.take(now.length - start), start))
+            .map_err(StoreError::io("read", &self.path))?;
+        self.ends_with_newline = tail.ends_with_newline;
+        self.known = now;
+        Ok(Some(Change::Grew(tail)))
+    }
+
+    /// Appends whole lines with one write. Returns the offset of the first of them, or `None` when another program
+    /// appended in the same moment, so that it is not known.
+    ///
+    /// # Errors
+    /// When not all could be written; then the part that was is taken back.
+    pub fn append(&mut self, lines: &[u8]) -> Result<Option<u64>, StoreError> {
+        let separated;
+        let (bytes, lead) = if self.ends_with_newline {
+            (lines, 0)
+        } else {
+            // The last line is a fragment: it gets its end, and keeps its bytes.
+            separated = [b"\n", lines].concat();
+            (&*separated, 1)
+        };
+        // One `write`, so that lines of two programs never mix; a second one only when the system took a part.
+        if let Err(error) = (&*self.file).write_all(bytes) {
+            self.take_back(bytes);
+            return Err(StoreError::io("write", &self.path)(error));
+        }
+        self.ends_with_newline = true;
+        let before = self.known.length;
+        self.known = Stamp::of(&self.file).map_err(StoreError::io("look at", &self.path))?;
+        if self.known.length != before + bytes.len() as u64 {
+            // The next check reads what came in between, and steps over what is ours.
+            self.known.length = before;
+            return Ok(None);
+        }
+        Ok(Some(before + lead))
+    }
+
+    /// Returns when what was written is on the disk.
+    ///
+    /// # Errors
+    /// When the system cannot promise that.
+    pub fn sync(&self) -> Result<(), StoreError> {
+        self.file.sync_data().map_err(StoreError::io("sync", &self.path))
+    }
+
+    /// Removes what a failed write of `bytes` left at the end, unless somebody else's bytes are there too.
+    fn take_back(&mut self, bytes: &[u8]) {
+        let mut tail = Vec::new();
+        let mut file = &*self.file;
+        let read = file.seek(SeekFrom::Start(self.known.length)).and_then(|_| file.read_to_end(&mut tail));
+        if read.is_ok() && bytes.starts_with(&tail) {
+            // When this fails too, the next check finds the rest and steps over it.
+            let _ = self.file.set_len(self.known.length);
+            if let Ok(now) = Stamp::of(&self.file)
+                && now.length == self.known.length
+            {
+                self.known = now;
+            }
+        }
+    }
+
+    /// Puts other contents in this file's place, all at once. The old file stays under the name `kept`.
+    ///
+    /// # Errors
+    /// When the new file cannot be made; then the old one is still in place.
+    pub fn replace(
+        &mut self,
+        contents: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+        kept: &Path,
+    ) -> Result<(), StoreError> {
+        let (new, file) = self.beside(contents)?;
+        match std::fs::hard_link(&self.path, kept) {
+            Err(error) if error.kind() != ErrorKind::AlreadyExists => {
+                return Err(StoreError::io("keep a copy at", kept)(error));
+            }
+            _ => {}
+        }
+        new.persist(&self.path).map_err(|error| StoreError::io("replace", &self.path)(error.error))?;
+        self.take(file)
+    }
+
+    /// Makes the file again, with the same bytes, after it was removed.
+    ///
+    /// # Errors
+    /// When it cannot be made, or another file has taken its place.
+    pub fn restore(&mut self) -> Result<(), StoreError> {
+        let removed = self.file.clone();
+        let (new, file) = self.beside(|writer| {
+            let mut removed = &*removed;
+            removed.seek(SeekFrom::Start(0))?;
+            io::copy(&mut removed, writer).map(drop)
+        })?;
+        new.persist_noclobber(&self.path).map_err(|_| StoreError::Rewritten(self.path.clone()))?;
+        let ends_with_newline = self.ends_with_newline;
+        self.take(file)?;
+        self.ends_with_newline = ends_with_newline;
+        Ok(())
+    }
+
+    /// A new file in the same folder, filled and locked, under a name of its own until it is put in place.
+    fn beside(
+        &self,
+        contents: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+    ) -> Result<(NamedTempFile, File), StoreError> {
+        let folder = self.path.parent().unwrap_or(Path::new("."));
+        // Such files are readable for nobody else.
+        let mut new = NamedTempFile::new_in(folder).map_err(StoreError::io("create a file in", folder))?;
+        let mut writer = io::BufWriter::with_capacity(1 << 16, new.as_file_mut());
+        contents(&mut writer)
+            .and_then(|()| writer.flush())
+            .and_then(|()| writer.get_ref().sync_data())
+            .map_err(StoreError::io("write", &self.path))?;
+        drop(writer);
+        let mut options = OpenOptions::new();
+        let file = options.read(true).append(true).open(new.path()).map_err(StoreError::io("open", new.path()))?;
+        lock(&file, &self.path)?;
+        Ok((new, file))
+    }
+
+    fn take(&mut self, file: File) -> Result<(), StoreError> {
+        self.known = Stamp::of(&file).map_err(StoreError::io("look at", &self.path))?;
+        self.file = Arc::new(file);
+        self.ends_with_newline = true;
+        Ok(())
+    }
+}
+
+impl Drop for SessionFile {
+    fn drop(&mut self) {
+        // Views go on reading from the open file: the lock must not last as long as they do.
+        let _ = self.file.unlock();
+    }
+}
+
+/// Reads a session that is not going to be written; `None` when the file is empty.
+///
+/// # Errors
+/// When it cannot be read or holds something else than a session.
+pub fn load(file: &File, path: &Path) -> Result<Option<Loaded>, StoreError> {
+    match read::read(file, Some(path)) {
+        Ok(loaded) => Ok(Some(loaded)),
+        Err(ReadError::Empty) => Ok(None),
+        Err(ReadError::NotASession) => Err(StoreError::NotASession(path.to_owned())),
+        Err(ReadError::Io(error)) => Err(StoreError::io("read", path)(error)),
+    }
+}

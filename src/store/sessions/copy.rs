@@ -1,0 +1,64 @@
+//! Sessions that come from elsewhere, and branches that go there.
+
+use std::{
+    fs::OpenOptions,
+    io::{self, ErrorKind, Write},
+    os::unix::fs::OpenOptionsExt,
+    path::{Path, PathBuf},
+};
+
+use super::dir::read_header;
+use crate::{
+    protocol::entry::SessionHeader,
+    store::{StoreError, jsonl::encode::encode_header, paths::create_private_dir, tree::TreeView},
+};
+
+/// Copies a session file into the folder `dir`, under its own name or, when that is taken, one with a number.
+/// Returns the copy.
+///
+/// # Errors
+/// When the file is no session or cannot be copied.
+pub fn import(source: &Path, dir: &Path) -> Result<PathBuf, StoreError> {
+    if read_header(source).is_none() {
+        return Err(StoreError::NotASession(source.to_owned()));
+    }
+    create_private_dir(dir)?;
+    let stem = source.file_stem().unwrap_or_default().to_string_lossy();
+    let names = std::iter::once(format!("{stem}.jsonl")).chain((1..).map(|n| format!("{stem}-{n}.jsonl")));
+    let mut input = std::fs::File::open(source).map_err(StoreError::io("open", source))?;
+    for path in names.map(|name| dir.join(name)) {
+        match OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path) {
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(StoreError::io("create", &path)(error)),
+            Ok(mut output) => {
+                io::copy(&mut input, &mut output).map_err(StoreError::io("write", &path))?;
+                return Ok(path);
+            }
+        }
+    }
+    Err(StoreError::io("create a file in", dir)(ErrorKind::AlreadyExists.into()))
+}
+
+/// Writes the branch of the view's leaf as a session file of its own, with the same id and folder. A file at `path`
+/// is replaced.
+///
+/// # Errors
+/// When it cannot be written.
+pub fn export_branch(view: &TreeView, path: &Path) -> Result<(), StoreError> {
+    let header = SessionHeader { parent_session: None, ..view.header().clone() };
+    let mut text = Vec::new();
+    encode_header(&header, &mut text)?;
+    let lines = view
+        .branch_lines()
+        .map_err(|reason| StoreError::io("export the session to", path)(io::Error::other(reason)))?;
+    for line in lines {
+        text.extend_from_slice(line.as_bytes());
+        text.push(b'\n');
+    }
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let written = tempfile::NamedTempFile::new_in(folder).and_then(|mut file| {
+        file.write_all(&text)?;
+        file.persist(path).map_err(|error| error.error)
+    });
+    written.map(drop).map_err(StoreError::io("write", path))
+}

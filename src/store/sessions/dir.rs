@@ -1,0 +1,137 @@
+//! Folders and names of session files.
+
+use std::{
+    fs::File,
+    io::Read,
+    path::{Path, PathBuf},
+    time::SystemTime,
+};
+
+use crate::{protocol::entry::SessionHeader, store::jsonl::header};
+
+/// Bytes at the beginning of a file that are looked through for its header.
+const HEADER_LIMIT: usize = 1 << 20;
+/// Bytes that are read at once while looking for it.
+const HEADER_BLOCK: usize = 4 << 10;
+
+/// Where the sessions of a folder lie.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SessionDir {
+    /// The folder of the files.
+    pub path: PathBuf,
+    /// The folder that the sessions run in.
+    pub cwd: PathBuf,
+    /// The user chose the folder: sessions of all projects lie in it side by side.
+    pub custom: bool,
+}
+
+impl SessionDir {
+    /// The default one below the user's folder, one for each project.
+    #[must_use]
+    pub fn of_project(user_dir: &Path, cwd: &Path) -> Self {
+        Self { path: user_dir.join("sessions").join(folder_name(cwd)), cwd: cwd.to_owned(), custom: false }
+    }
+
+    /// One that the user chose.
+    #[must_use]
+    pub fn custom(path: PathBuf, cwd: &Path) -> Self {
+        Self { path, cwd: cwd.to_owned(), custom: true }
+    }
+
+    /// The files that belong to the project, each with its header; newest first, by the time of the last change.
+    /// Files without a readable header are left out.
+    pub fn sessions(&self) -> impl Iterator<Item = SessionFileHead> + '_ {
+        files_in(&self.path).into_iter().filter_map(SessionFileHead::read).filter(|head| self.holds(&head.header))
+    }
+
+    /// True for a session of this project.
+    #[must_use]
+    pub fn holds(&self, header: &SessionHeader) -> bool {
+        // The names of default folders are not unique, but a folder's files are its project's all the same.
+        !self.custom || Path::new(&header.cwd) == self.cwd
+    }
+
+    /// The files of all projects, newest first: those of this folder when the user chose it, else those of its
+    /// neighbours too.
+    pub fn sessions_of_all(&self) -> impl Iterator<Item = SessionFileHead> + use<> {
+        let mut files = if self.custom { files_in(&self.path) } else { files_beside(&self.path) };
+        files.sort_by_key(|(modified, _)| std::cmp::Reverse(*modified));
+        files.into_iter().filter_map(SessionFileHead::read)
+    }
+}
+
+/// A session file of which only the first line was read.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SessionFileHead {
+    /// The file.
+    pub path: PathBuf,
+    /// Its header.
+    pub header: SessionHeader,
+    /// When it was last changed.
+    pub modified: SystemTime,
+}
+
+impl SessionFileHead {
+    fn read((modified, path): (SystemTime, PathBuf)) -> Option<Self> {
+        let header = read_header(&path)?;
+        Some(Self { path, header, modified })
+    }
+}
+
+/// The header of a session file, from a bounded part of it.
+#[must_use]
+pub fn read_header(path: &Path) -> Option<SessionHeader> {
+    let mut file = File::open(path).ok()?;
+    let mut head = Vec::new();
+    let mut searched = 0;
+    while head.len() < HEADER_LIMIT {
+        let read = (&mut file).take(HEADER_BLOCK as u64).read_to_end(&mut head).ok()?;
+        while let Some(newline) = head[searched..].iter().position(|byte| *byte == b'\n') {
+            let line = String::from_utf8_lossy(&head[searched..searched + newline]);
+            searched += newline + 1;
+            // The first readable line is the header, or there is none.
+            if serde_json::from_str::<serde::de::IgnoredAny>(&line).is_ok() {
+                return header::parse(&line);
+            }
+        }
+        if read == 0 {
+            return header::parse(&String::from_utf8_lossy(&head[searched..]));
+        }
+    }
+    None
+}
+
+/// The files in `dir` that are called like sessions, newest first.
+fn files_in(dir: &Path) -> Vec<(SystemTime, PathBuf)> {
+    let mut files: Vec<_> = std::fs::read_dir(dir)
+        .into_iter()
+        .flatten()
+        .filter_map(|entry| {
+            let entry = entry.ok()?;
+            let path = entry.path();
+            let metadata = path.metadata().ok()?;
+            (path.extension()? == "jsonl" && metadata.is_file()).then_some((metadata.modified().ok()?, path))
+        })
+        .collect();
+    files.sort_by(|a, b| b.cmp(a));
+    files
+}
+
+fn files_beside(dir: &Path) -> Vec<(SystemTime, PathBuf)> {
+    let folders = dir.parent().and_then(|above| std::fs::read_dir(above).ok());
+    folders.into_iter().flatten().flatten().flat_map(|folder| files_in(&folder.path())).collect()
+}
+
+/// The name of the folder for sessions that run in `cwd`. Different folders can give the same name.
+#[must_use]
+pub fn folder_name(cwd: &Path) -> String {
+    let cwd = cwd.to_string_lossy();
+    let cwd = cwd.strip_prefix(['/', '\\']).unwrap_or(&cwd);
+    format!("--{}--", cwd.replace(['/', '\\', ':'], "-"))
+}
+
+/// The name of a session's file.
+#[must_use]
+pub fn file_name(header: &SessionHeader) -> String {
+    format!("{}_{}.jsonl", header.timestamp.replace([':', '.'], "-"), header.id)
+}

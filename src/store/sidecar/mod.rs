@@ -1,0 +1,216 @@
+//! The journal of a running trace, beside the session: what was accepted and is not in the session yet.
+//!
+//! The session file holds pi's entries and nothing else. What a crash must not lose beyond them stands here: prompts
+//! and queued messages that were accepted, whether a trace runs, and which calls of a batch have begun. The journal of
+//! `NAME.jsonl` is `NAME.state`, a line for each [`Record`]; it is gone when the trace has settled and no message waits.
+//!
+//! | module | what |
+//! |---|---|
+//! | [`record`] | a line of the journal |
+//! | [`replay`] | the state that a journal describes |
+
+pub mod record;
+pub mod replay;
+
+use std::{
+    fmt,
+    fs::{File, OpenOptions},
+    io::{ErrorKind, Write},
+    os::unix::fs::OpenOptionsExt,
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+pub use record::{InputKind, PendingInput, Record};
+pub use replay::RunState;
+
+use super::{StoreError, paths::create_private_dir};
+
+/// The journal of a session. Clones are handles of the same one.
+#[derive(Clone)]
+pub struct Sidecar(Arc<Mutex<Journal>>);
+
+struct Journal {
+    state: RunState,
+    /// None for a session in memory.
+    path: Option<PathBuf>,
+    /// The open file, once something was written.
+    file: Option<File>,
+    /// A fragment stands at the file's end.
+    torn: bool,
+}
+
+/// Where the journal of the session in `session` lies.
+#[must_use]
+pub fn path_of(session: &Path) -> PathBuf {
+    session.with_extension("state")
+}
+
+impl Sidecar {
+    /// The journal of a session that lives in memory.
+    #[must_use]
+    pub fn in_memory() -> Self {
+        Self::with(Journal { state: RunState::default(), path: None, file: None, torn: false })
+    }
+
+    /// The journal beside the session file `session`; its state is what a crash left. Lines that cannot be read are
+    /// stepped over.
+    ///
+    /// # Errors
+    /// When there is one and it cannot be read.
+    pub fn open(session: &Path) -> Result<Self, StoreError> {
+        let path = path_of(session);
+        let bytes = match std::fs::read(&path) {
+            Ok(bytes) => bytes,
+            Err(error) if error.kind() == ErrorKind::NotFound => Vec::new(),
+            Err(error) => return Err(StoreError::io("read", &path)(error)),
+        };
+        let torn = !bytes.is_empty() && !bytes.ends_with(b"\n");
+        let records = bytes.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice(line).ok());
+        let state = RunState::replay(records);
+        Ok(Self::with(Journal { state, path: Some(path), file: None, torn }))
+    }
+
+    fn with(journal: Journal) -> Self {
+        Self(Arc::new(Mutex::new(journal)))
+    }
+
+    /// Writes records. They are in the file before this returns; when nothing is left to remember, the file is gone.
+    ///
+    /// # Errors
+    /// When they cannot be written; then the state is what it was.
+    pub fn append(&self, records: &[Record]) -> Result<(), StoreError> {
+        let mut journal = self.lock();
+        let mut state = journal.state.clone();
+        records.iter().cloned().for_each(|record| state.apply(record));
+        if state.is_settled() {
+            journal.remove()?;
+        } else {
+            journal.write(records)?;
+        }
+        journal.state = state;
+        Ok(())
+    }
+
+    /// What the journal says.
+    #[must_use]
+    pub fn state(&self) -> RunState {
+        self.lock().state.clone()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Journal> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Journal {
+    fn write(&mut self, records: &[Record]) -> Result<(), StoreError> {
+        let Some(path) = &self.path else { return Ok(()) };
+        let mut lines = if self.torn { vec![b'\n'] } else { Vec::new() };
+        for record in records {
+            serde_json::to_writer(&mut lines, record)?;
+            lines.push(b'\n');
+        }
+        if self.file.is_none() {
+            if let Some(folder) = path.parent() {
+                create_private_dir(folder)?;
+            }
+            let mut options = OpenOptions::new();
+            let file = options.append(true).create(true).mode(0o600).open(path);
+            self.file = Some(file.map_err(StoreError::io("open", path))?);
+        }
+        if let Some(file) = &mut self.file {
+            let written = file.write_all(&lines);
+            // A part of a line is stepped over by the next reader, when it has an end.
+            self.torn = written.is_err();
+            written.map_err(StoreError::io("write", path))?;
+        }
+        Ok(())
+    }
+
+    fn remove(&mut self) -> Result<(), StoreError> {
+        let Some(path) = &self.path else { return Ok(()) };
+        self.file = None;
+        match std::fs::remove_file(path) {
+            Err(error) if error.kind() != ErrorKind::NotFound => Err(StoreError::io("remove", path)(error)),
+            _ => {
+                self.torn = false;
+                Ok(())
+            }
+        }
+    }
+}
+
+impl fmt::Debug for Sidecar {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let journal = self.lock();
+        f.debug_struct("Sidecar").field("path", &journal.path).field("state", &journal.state).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+    use crate::protocol::{command::InputSource, message::Content};
+
+    fn input(op: &str, kind: InputKind) -> Record {
+        Record::Input(PendingInput {
+            op: op.into(),
+            kind,
+            entry_id: Some(op.into()),
+            content: Content::from("words"),
+            source: InputSource::Rpc,
+        })
+    }
+
+    #[test]
+    fn what_was_accepted_is_there_after_a_crash_and_the_file_goes_when_nothing_is_left() {
+        let dir = tempfile::tempdir().unwrap();
+        let session = dir.path().join("sub/2026_x.jsonl");
+        let journal = Sidecar::open(&session).unwrap();
+        journal.append(&[Record::Settled]).unwrap();
+        assert!(!dir.path().join("sub").exists(), "nothing to remember, nothing written");
+
+        journal.append(&[input("a", InputKind::Prompt), Record::Started]).unwrap();
+        journal.append(&[input("b", InputKind::Steer)]).unwrap();
+        let path = dir.path().join("sub/2026_x.state");
+        assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+        let again = Sidecar::open(&session).unwrap();
+        assert_eq!(again.state(), journal.state());
+        assert!(again.state().active);
+
+        again.append(&[Record::Delivered { ops: vec!["a".into(), "b".into()] }, Record::Settled]).unwrap();
+        assert!(!path.exists());
+        assert!(Sidecar::open(&session).unwrap().state().is_settled());
+    }
+
+    #[test]
+    fn fc_001_a_torn_journal_keeps_its_whole_lines_and_goes_on_behind_them() {
+        let dir = tempfile::tempdir().unwrap();
+        let session = dir.path().join("s.jsonl");
+        Sidecar::open(&session).unwrap().append(&[input("a", InputKind::FollowUp), Record::Started]).unwrap();
+        let path = path_of(&session);
+        let whole = std::fs::read(&path).unwrap();
+        for cut in 0..whole.len() {
+            std::fs::write(&path, &whole[..cut]).unwrap();
+            let journal = Sidecar::open(&session).unwrap();
+            journal.append(&[input("z", InputKind::FollowUp)]).unwrap();
+            let state = Sidecar::open(&session).unwrap().state();
+            let ops: Vec<_> = state.follow_ups.iter().map(|input| input.op.as_str()).collect();
+            let first_line = whole.iter().position(|byte| *byte == b'\n').unwrap();
+            // The last byte of a line is its newline: without it the line is whole all the same.
+            assert_eq!(ops, if cut < first_line { vec!["z"] } else { vec!["a", "z"] }, "cut at {cut}");
+        }
+    }
+
+    #[test]
+    fn a_journal_in_memory_outlives_its_writer() {
+        let journal = Sidecar::in_memory();
+        let next_writer = journal.clone();
+        journal.append(&[input("a", InputKind::Prompt)]).unwrap();
+        drop(journal);
+        assert_eq!(next_writer.state().prompts.len(), 1);
+    }
+}

@@ -1,0 +1,164 @@
+//! What a model gets to see at a leaf.
+
+use std::{collections::HashMap, ops::Range};
+
+use super::{EntryRef, TreeView, projection::project};
+use crate::{
+    protocol::{AgentMessage, EntryBody, EntryId, ModelRef, entry::Replacement, system::SystemState},
+    store::jsonl::{EntryKind, Role},
+};
+
+/// The context of a leaf.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SessionContext {
+    /// The messages in order, with compaction and context edits applied.
+    pub messages: Vec<AgentMessage>,
+    /// The entries that they come from, in order; entries without a message are listed too.
+    pub entries: Vec<ContextEntry>,
+    /// The prompt and the tools after all of `messages`.
+    pub system: SystemState,
+    /// The thinking level that was chosen last on the branch, by name; none when none was.
+    pub thinking_level: Option<String>,
+    /// The model of the branch: chosen last, or that of the last answer, whichever is later.
+    pub model: Option<ModelRef>,
+    /// The model that was chosen last. It differs from `model` when answers name another one, as those of a virtual
+    /// model do.
+    pub selected_model: Option<ModelRef>,
+}
+
+/// An entry of a context.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ContextEntry {
+    /// Its id.
+    pub id: EntryId,
+    /// Its kind.
+    pub kind: EntryKind,
+    /// Its messages: a range of [`SessionContext::messages`], empty when it shows none.
+    pub messages: Range<usize>,
+}
+
+impl SessionContext {
+    /// The messages of an entry.
+    #[must_use]
+    pub fn messages_of(&self, entry: &ContextEntry) -> &[AgentMessage] {
+        &self.messages[entry.messages.clone()]
+    }
+
+    /// The entry that a message, by its place, comes from.
+    #[must_use]
+    pub fn entry_of(&self, message: usize) -> Option<&ContextEntry> {
+        let after = self.entries.partition_point(|entry| entry.messages.end <= message);
+        self.entries.get(after)
+    }
+}
+
+impl TreeView {
+    /// The context of the leaf.
+    ///
+    /// Costs time in the length of the branch, and parses what of it was never looked at.
+    #[must_use]
+    pub fn context(&self) -> SessionContext {
+        let path = self.path();
+        let window = window(&path);
+        let edits = edits(&window);
+        let mut context = SessionContext::default();
+        context.entries.reserve(window.len());
+        context.messages.reserve(window.len());
+        for (place, part) in window.iter().enumerate() {
+            let first = context.messages.len();
+            let checkpoint = place == 0 && part.kind() == EntryKind::Compaction;
+            if shows(part.kind()) {
+                project(&part.entry(), edits.get(part.id()), checkpoint, &mut context.messages);
+            }
+            context.entries.push(ContextEntry {
+                id: part.id().clone(),
+                kind: part.kind(),
+                messages: first..context.messages.len(),
+            });
+        }
+        context.system = SystemState::replay(context.messages.iter().filter_map(|message| match message {
+            AgentMessage::System(message) => Some(&**message),
+            _ => None,
+        }));
+        choose(&path, &mut context);
+        context
+    }
+
+    /// The prompt and the tools at the leaf.
+    #[must_use]
+    pub fn system(&self) -> SystemState {
+        self.context().system
+    }
+
+    /// The entries that the context of the leaf is made of: the last compaction of the branch, what it keeps, and
+    /// what came after it; the whole branch when there is none.
+    #[must_use]
+    pub fn context_window(&self) -> Vec<EntryRef<'_>> {
+        window(&self.path())
+    }
+}
+
+fn window<'v>(path: &[EntryRef<'v>]) -> Vec<EntryRef<'v>> {
+    let Some(place) = path.iter().rposition(|entry| entry.kind() == EntryKind::Compaction) else {
+        return path.to_vec();
+    };
+    let checkpoint = path[place].entry();
+    let kept = match &checkpoint.body {
+        EntryBody::Compaction { first_kept_entry_id, .. } => {
+            path[..place].iter().position(|entry| entry.id() == first_kept_entry_id)
+        }
+        _ => None,
+    };
+    // The checkpoint holds the prompt and the tools: system messages before it would say everything twice.
+    let kept = path[kept.unwrap_or(place)..place].iter().filter(|e| e.kind() != EntryKind::Message(Role::System));
+    let mut window = vec![path[place]];
+    window.extend(kept);
+    window.extend(&path[place + 1..]);
+    window
+}
+
+/// The last edit of each entry that is edited in the window.
+fn edits(window: &[EntryRef<'_>]) -> HashMap<EntryId, Option<Replacement>> {
+    let edits = window.iter().filter(|entry| entry.kind() == EntryKind::ContextEdit);
+    edits
+        .filter_map(|edit| match &edit.entry().body {
+            EntryBody::ContextEdit { target_id, replacement } => Some((target_id.clone(), replacement.clone())),
+            _ => None,
+        })
+        .collect()
+}
+
+/// False for entries that never give a message: they need not be parsed.
+fn shows(kind: EntryKind) -> bool {
+    matches!(kind, EntryKind::Message(_) | EntryKind::CustomMessage | EntryKind::BranchSummary | EntryKind::Compaction)
+}
+
+/// Finds the thinking level and the model, from the leaf upwards.
+fn choose(path: &[EntryRef<'_>], context: &mut SessionContext) {
+    for part in path.iter().rev() {
+        if context.thinking_level.is_some() && context.model.is_some() && context.selected_model.is_some() {
+            return;
+        }
+        match part.kind() {
+            EntryKind::ThinkingLevelChange if context.thinking_level.is_none() => {
+                if let EntryBody::ThinkingLevelChange { thinking_level } = &part.entry().body {
+                    context.thinking_level = Some(thinking_level.clone());
+                }
+            }
+            EntryKind::ModelChange if context.selected_model.is_none() => {
+                if let EntryBody::ModelChange { provider, model_id } = &part.entry().body {
+                    let model = ModelRef { provider: provider.clone(), model_id: model_id.clone() };
+                    context.model.get_or_insert_with(|| model.clone());
+                    context.selected_model = Some(model);
+                }
+            }
+            EntryKind::Message(Role::Assistant) if context.model.is_none() => {
+                if let Some(answer) = part.entry().body.as_message().and_then(AgentMessage::as_assistant) {
+                    context.model =
+                        Some(ModelRef { provider: answer.provider.clone(), model_id: answer.model.clone() });
+                }
+            }
+            _ => {}
+        }
+    }
+}
