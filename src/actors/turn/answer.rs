@@ -94,11 +94,10 @@ impl Turn {
         }
     }
 
-    /// Answers all calls of a message with an error instead of running them.
-    fn refuse(&mut self, mut batch: Batch, text: &str) {
-        batch.fail_rest(text, self.now);
+    /// Answers the calls of a message that have no result with an error instead of running them.
+    pub(super) fn refuse(&mut self, mut batch: Batch, text: &str) {
         let output = Arc::new(ToolOutput::error(text));
-        for place in 0..batch.calls.len() {
+        for place in batch.fail_rest(text, self.now) {
             let call = label(&batch, place);
             self.publish(Event::ToolExecutionStart { call: call.clone() });
             self.publish(Event::ToolExecutionEnd { call, result: output.clone(), duration_ms: None });
@@ -116,7 +115,6 @@ impl Turn {
 
     /// Goes on with a batch that a crash cut off.
     pub(super) fn recover(&mut self, mut batch: Batch) {
-        self.announce_run();
         let (runnable, interrupted) = batch.recover(&self.read_only, self.now);
         let result = Arc::new(ToolOutput::error(batch::INTERRUPTED));
         for place in interrupted {

@@ -5,6 +5,7 @@ use std::{mem, sync::Arc};
 use super::{Leaving, OpenCalls, Then, Turn};
 use crate::{
     actors::{
+        batch,
         queues::Pending,
         resume::Position,
         turn_io::{Effect, NewEntry},
@@ -41,9 +42,14 @@ impl Turn {
     /// Gives the calls that a crash left open their results.
     pub(super) fn recover_open(&mut self, open: OpenCalls) {
         let trace = self.trace();
+        let refusal = batch::refusal(&open.message);
         trace.answer = Some((open.batch.entry.clone(), open.message));
         trace.results = open.results;
-        self.recover(open.batch);
+        self.announce_run();
+        match refusal {
+            Some(text) => self.refuse(open.batch, text),
+            None => self.recover(open.batch),
+        }
     }
 
     pub(super) fn ask_before_start(&mut self) {
