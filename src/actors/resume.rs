@@ -6,7 +6,9 @@ use super::{
     batch::Batch,
     queues::{Pending, Queues},
 };
-use crate::protocol::{AgentMessage, AssistantMessage, Entry, EntryBody, EntryId, Failure, ToolResultMessage};
+use crate::protocol::{
+    AgentMessage, AssistantMessage, Entry, EntryBody, EntryId, Failure, FailureClass, ToolResultMessage,
+};
 
 /// What a new incarnation of the turn loop begins with.
 #[derive(Debug, Default)]
@@ -56,37 +58,67 @@ pub enum Position {
 /// are left out of the context already.
 #[must_use]
 pub fn position(branch: &[Arc<Entry>], classify: impl Fn(&AssistantMessage) -> Failure) -> (Position, u32) {
+    (end_of(branch, &classify), retries(branch, &classify))
+}
+
+fn end_of(branch: &[Arc<Entry>], classify: impl Fn(&AssistantMessage) -> Failure) -> Position {
     let mut omitted = HashSet::new();
-    let mut attempts = 0;
+    let mut answer_omitted = false;
     let mut results = Vec::new();
     for entry in branch.iter().rev() {
         let message = match &entry.body {
             EntryBody::ContextEdit { target_id, replacement: None } => {
-                omitted.insert(target_id.clone());
+                omitted.insert(target_id);
                 continue;
             }
-            _ if omitted.contains(&entry.id) => {
-                if let Some(AgentMessage::Assistant(_)) = entry.body.as_message() {
-                    attempts += 1;
-                }
+            EntryBody::Message { message } if omitted.contains(&entry.id) => {
+                answer_omitted |= matches!(message, AgentMessage::Assistant(_));
                 continue;
             }
             EntryBody::Message { message } => message,
-            EntryBody::CustomMessage { .. } => return (Position::NeedsAnswer, attempts),
+            EntryBody::CustomMessage { .. } if !omitted.contains(&entry.id) => return Position::NeedsAnswer,
             _ => continue,
         };
         match message {
             AgentMessage::ToolResult(result) => results.push((entry.id.clone(), result.clone())),
-            AgentMessage::Assistant(_) if attempts > 0 => return (Position::NeedsAnswer, attempts),
+            AgentMessage::Assistant(_) if answer_omitted => return Position::NeedsAnswer,
             AgentMessage::Assistant(message) => {
                 results.reverse();
-                return (answered(entry.id.clone(), message, results, classify), 0);
+                return answered(entry.id.clone(), message, results, classify);
             }
             AgentMessage::System(_) | AgentMessage::Unknown(_) | AgentMessage::BashExecution(_) => {}
-            _ => return (Position::NeedsAnswer, attempts),
+            _ => return Position::NeedsAnswer,
         }
     }
-    (Position::Nothing, 0)
+    Position::Nothing
+}
+
+/// Counts the failed attempts that are left out of the context, back from the end of the branch; the last failure may
+/// not be left out yet. A success, or a message of the user, ends the count. An overflow is no retry.
+fn retries(branch: &[Arc<Entry>], classify: impl Fn(&AssistantMessage) -> Failure) -> u32 {
+    let mut omitted = HashSet::new();
+    let mut count = 0;
+    let mut newest = true;
+    for entry in branch.iter().rev() {
+        match &entry.body {
+            EntryBody::ContextEdit { target_id, replacement: None } => {
+                omitted.insert(target_id);
+            }
+            EntryBody::Message { message: AgentMessage::Assistant(message) } => {
+                let is_omitted = omitted.contains(&entry.id);
+                if !message.is_failed() || !(is_omitted || newest) {
+                    break;
+                }
+                if is_omitted && classify(message).class != FailureClass::ContextOverflow {
+                    count += 1;
+                }
+                newest = false;
+            }
+            EntryBody::Message { message: AgentMessage::User(_) } | EntryBody::CustomMessage { .. } => break,
+            _ => {}
+        }
+    }
+    count
 }
 
 fn answered(
@@ -114,7 +146,7 @@ fn answered(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::protocol::{Block, FailureClass, StopReason, ToolCall};
+    use crate::protocol::{Block, StopReason, ToolCall};
 
     fn entry(id: &str, body: EntryBody) -> Arc<Entry> {
         Arc::new(Entry { body, id: id.into(), parent_id: None, timestamp: String::new() })
@@ -151,7 +183,7 @@ mod tests {
                 let open: Vec<_> = (0..batch.calls.len()).filter(|place| !batch.has_result(*place)).collect();
                 format!("calls, open {open:?}, stored {}", results.len())
             }
-            Position::Answered { failure, .. } => format!("answered, failed {}", failure.is_some()),
+            Position::Answered { failure, .. } => format!("answered, failed {}, attempt {attempt}", failure.is_some()),
         }
     }
 
@@ -161,14 +193,26 @@ mod tests {
         let table: Vec<(Vec<Arc<Entry>>, &str)> = vec![
             (vec![], "nothing"),
             (vec![user("u")], "needs answer, attempt 0"),
-            (vec![user("u"), assistant("a", &[], Stop)], "answered, failed false"),
-            (vec![user("u"), assistant("a", &[], Error)], "answered, failed true"),
+            (vec![user("u"), assistant("a", &[], Stop)], "answered, failed false, attempt 0"),
+            (vec![user("u"), assistant("a", &[], Error)], "answered, failed true, attempt 0"),
             (vec![user("u"), assistant("a", &["x", "y"], ToolUse)], "calls, open [0, 1], stored 0"),
             (vec![user("u"), assistant("a", &["x", "x"], ToolUse), result("r", "x")], "calls, open [1], stored 1"),
             (vec![user("u"), assistant("a", &["x"], ToolUse), result("r", "x")], "calls, open [], stored 1"),
             (
                 vec![user("u"), assistant("a", &[], Error), omit("c", "a"), assistant("b", &[], Error), omit("d", "b")],
                 "needs answer, attempt 2",
+            ),
+            (
+                vec![user("u"), assistant("a", &[], Error), omit("c", "a"), assistant("b", &[], Error)],
+                "answered, failed true, attempt 1",
+            ),
+            (
+                vec![user("u"), assistant("a", &[], Error), omit("c", "a"), assistant("b", &[], Stop)],
+                "answered, failed false, attempt 0",
+            ),
+            (
+                vec![user("u"), assistant("a", &["x"], ToolUse), result("r", "x"), omit("c", "r"), omit("d", "a")],
+                "needs answer, attempt 0",
             ),
         ];
         for (branch, wanted) in table {
