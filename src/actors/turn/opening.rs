@@ -11,7 +11,7 @@ use crate::{
         turn_io::{Effect, NewEntry},
     },
     protocol::{
-        AgentMessage, Block, Content, Entry, EntryBody, Event, ImageBlock,
+        AgentMessage, Block, Content, Entry, EntryBody, Event, ImageBlock, StopReason,
         ask::{Ask, BeforeAgentStartAsk},
         command::QueueKind,
         message::CustomMessage,
@@ -31,6 +31,8 @@ impl Turn {
             Position::Answered { entry, message, failure } => {
                 self.announce_run();
                 let trace = self.trace();
+                // The user's wish outlives the process that was about to carry it out.
+                trace.aborted = message.stop_reason == StopReason::Aborted;
                 trace.answer = Some((entry, message));
                 trace.failure = failure;
                 self.turn_over();
