@@ -69,9 +69,7 @@ impl Turn {
             self.publish_message(whole, entry.id.clone());
         }
         if !message.is_failed() {
-            if self.trace().attempt > 0 {
-                self.end_retry(true, None);
-            }
+            self.retry_worked();
             if message.stop_reason != StopReason::Length {
                 self.trace().overflow_tried = false;
             }

@@ -17,6 +17,8 @@ use crate::{
 
 /// Why a compaction ended without a result when somebody cancelled it.
 pub(super) const CANCELLED: &str = "Compaction cancelled";
+/// Why a retry ended when somebody cancelled it.
+pub(super) const RETRY_CANCELLED: &str = "Retry cancelled";
 
 impl Turn {
     pub(super) fn prompt(&mut self, pending: Pending, behavior: Option<QueueKind>, ticket: Ticket) {
@@ -99,10 +101,7 @@ impl Turn {
                 self.out.push(Effect::Cancel);
                 self.answer_aborted();
             }
-            Phase::RetryWait => {
-                self.retry_cancelled();
-                self.flush_held();
-            }
+            Phase::RetryWait => self.before_settle(),
             Phase::Compacting(..) => {
                 self.out.push(Effect::Cancel);
                 self.compacted(Err(CANCELLED.into()));
@@ -111,18 +110,13 @@ impl Turn {
     }
 
     pub(super) fn abort_retry(&mut self, ticket: Ticket) {
-        let waiting = matches!(self.phase, Phase::RetryWait);
-        if waiting {
-            self.retry_cancelled();
+        // It can be given up as soon as it is announced; the failure is still left out first.
+        if matches!(self.phase, Phase::RetryWait | Phase::Storing(Then::Omit(Some(_)))) {
+            self.fail_retry(RETRY_CANCELLED);
         }
         self.reply(ticket, Ok(Reply::Done));
-        if waiting {
+        if matches!(self.phase, Phase::RetryWait) {
             self.before_settle();
         }
-    }
-
-    fn retry_cancelled(&mut self) {
-        self.next_work();
-        self.end_retry(false, Some("Retry cancelled".into()));
     }
 }

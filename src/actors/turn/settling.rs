@@ -2,7 +2,10 @@
 
 use std::{mem, sync::Arc};
 
-use super::{Leaving, Phase, Then, Turn, commands::CANCELLED};
+use super::{
+    Leaving, Phase, Then, Turn,
+    commands::{CANCELLED, RETRY_CANCELLED},
+};
 use crate::{
     actors::turn_io::{Effect, Note, Ticket},
     protocol::{
@@ -42,12 +45,7 @@ impl Turn {
                 });
                 self.omit_failed(Some(delay_ms));
             }
-            None => {
-                if self.trace().attempt > 0 {
-                    self.end_retry(false, Some(failure.message));
-                }
-                self.before_settle();
-            }
+            None => self.before_settle(),
         }
     }
 
@@ -62,18 +60,29 @@ impl Turn {
 
     pub(super) fn failed_omitted(&mut self, delay_ms: Option<u64>) {
         let Some(ms) = delay_ms else { return self.start_compaction(CompactionReason::Overflow, None, None) };
-        self.phase = Phase::RetryWait;
-        if self.is_aborted() {
-            self.end_retry(false, Some("Retry cancelled".into()));
-            return self.flush_held();
+        if self.is_aborted() || self.trace().attempt == 0 {
+            return self.before_settle();
         }
         let work = self.next_work();
+        self.phase = Phase::RetryWait;
         self.out.push(Effect::Wait { work, ms });
     }
 
-    pub(super) fn end_retry(&mut self, success: bool, final_error: Option<String>) {
+    /// An answer: the retry that was under way has worked.
+    pub(super) fn retry_worked(&mut self) {
+        self.end_retry(None);
+    }
+
+    /// The retry that was under way has come to nothing.
+    pub(super) fn fail_retry(&mut self, cause: &str) {
+        self.end_retry(Some(cause.to_owned()));
+    }
+
+    fn end_retry(&mut self, final_error: Option<String>) {
         let attempt = mem::take(&mut self.trace().attempt);
-        self.publish(Event::AutoRetryEnd { success, attempt, final_error });
+        if attempt > 0 {
+            self.publish(Event::AutoRetryEnd { success: final_error.is_none(), attempt, final_error });
+        }
     }
 
     pub(super) fn start_compaction(
@@ -153,8 +162,11 @@ impl Turn {
     /// Nothing is left to do in the loop: look at the queues once more, then ask the extensions.
     pub(super) fn before_settle(&mut self) {
         if self.is_aborted() {
+            self.fail_retry(RETRY_CANCELLED);
             return self.flush_held();
         }
+        let cause = self.trace().failure.as_ref().map(|failure| failure.message.clone());
+        self.fail_retry(cause.as_deref().unwrap_or("The model call failed"));
         if let Some(leaving) = self.poll_queues() {
             return self.start_run(Some(leaving));
         }
