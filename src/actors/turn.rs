@@ -108,6 +108,7 @@ struct Trace {
     results: Vec<(EntryId, Arc<ToolResultMessage>)>,
     /// The retry that is under way, from 1.
     attempt: u32,
+    /// An overflow was recovered from, and neither a success nor a message of the user came since.
     overflow_tried: bool,
     respawns: u32,
 }

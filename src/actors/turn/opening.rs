@@ -130,6 +130,9 @@ impl Turn {
     /// Publishes what was delivered; a message's departure from its queue right before the message itself.
     pub(super) fn publish_delivered(&mut self, entries: &[Arc<Entry>]) {
         let Some(((pending, kind), _)) = self.trace().leaving.take() else { return self.publish_entries(entries) };
+        if !pending.is_empty() {
+            self.trace().overflow_tried = false;
+        }
         // A system message may have been put before everything, so count from the end.
         let (ahead, from_queue) = entries.split_at(entries.len().saturating_sub(pending.len()));
         self.publish_entries(ahead);

@@ -25,14 +25,12 @@ impl Turn {
         let messages = mem::take(&mut trace.messages);
         let failure = trace.failure.clone().filter(|_| !trace.aborted);
         let attempt = trace.attempt + 1;
-        let overflow = !trace.overflow_tried
-            && failure.as_ref().is_some_and(|failure| failure.class == FailureClass::ContextOverflow);
+        let overflow = failure.as_ref().is_some_and(|failure| failure.class == FailureClass::ContextOverflow);
         let delay = failure.as_ref().filter(|_| !overflow).and_then(|failure| retry.delay(attempt, failure));
         self.publish(Event::AgentEnd { messages, will_retry: delay.is_some() });
         let Some(failure) = failure else { return self.before_settle() };
         if overflow {
-            self.trace().overflow_tried = true;
-            return self.omit_failed(None);
+            return self.recover_from_overflow(&failure.message);
         }
         match delay {
             Some(delay_ms) => {
@@ -49,6 +47,23 @@ impl Turn {
         }
     }
 
+    /// Compacts and tries again, once for each message of the user and each success.
+    fn recover_from_overflow(&mut self, cause: &str) {
+        if !mem::replace(&mut self.trace().overflow_tried, true) {
+            return self.omit_failed(None);
+        }
+        self.publish(Event::CompactionEnd {
+            reason: CompactionReason::Overflow,
+            result: None,
+            aborted: false,
+            will_retry: false,
+            error_message: Some(format!(
+                "Context overflow recovery failed after one compact-and-retry attempt: {cause}"
+            )),
+        });
+        self.before_settle();
+    }
+
     /// Leaves the failed attempt, answer and results, out of the context; the entries stay.
     fn omit_failed(&mut self, delay_ms: Option<u64>) {
         let trace = self.trace();
@@ -59,8 +74,11 @@ impl Turn {
     }
 
     pub(super) fn failed_omitted(&mut self, delay_ms: Option<u64>) {
+        if self.is_aborted() {
+            return self.before_settle();
+        }
         let Some(ms) = delay_ms else { return self.start_compaction(CompactionReason::Overflow, None, None) };
-        if self.is_aborted() || self.trace().attempt == 0 {
+        if self.trace().attempt == 0 {
             return self.before_settle();
         }
         let work = self.next_work();
@@ -95,10 +113,6 @@ impl Turn {
         self.phase = Phase::Compacting(reason, ticket);
         self.publish(Event::CompactionStart { reason });
         self.out.push(Effect::Compact { work, reason, instructions });
-        if self.is_aborted() {
-            self.out.push(Effect::Cancel);
-            self.compacted(Err(CANCELLED.into()));
-        }
     }
 
     pub(super) fn compacted(&mut self, result: Result<Box<EntryBody>, String>) {
@@ -141,7 +155,7 @@ impl Turn {
             }
             _ => None,
         });
-        let will_retry = reason == CompactionReason::Overflow;
+        let will_retry = reason == CompactionReason::Overflow && !self.is_aborted();
         self.publish(Event::CompactionEnd {
             reason,
             result: result.clone(),
