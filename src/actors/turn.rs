@@ -100,8 +100,8 @@ struct Trace {
     messages: Vec<AgentMessage>,
     /// What the next turn begins with, while extensions are asked about it.
     next: Option<Leaving>,
-    /// What is being stored and leaves its queue by that, and how many other entries stand before it.
-    leaving: Option<(Leaving, usize)>,
+    /// What is being stored and leaves its queue by that.
+    leaving: Option<Leaving>,
     answer: Option<(EntryId, Arc<AssistantMessage>)>,
     failure: Option<Failure>,
     batch: Option<Batch>,
@@ -327,9 +327,8 @@ impl Turn {
             _ => {}
         }
         let Some(trace) = self.trace.as_mut() else { return self.idle_again() };
-        if let Some(((pending, kind), _)) = trace.leaving.take() {
+        if let Some((pending, kind)) = trace.leaving.take() {
             self.queues.put_back(kind, pending);
-            self.publish_queues();
         }
         if mem::take(&mut self.trace().in_run) {
             let messages = mem::take(&mut self.trace().messages);
@@ -447,8 +446,20 @@ impl Turn {
     }
 
     fn publish_queues(&mut self) {
-        let (steering, follow_up) = self.queues.texts();
-        self.publish(Event::QueueUpdate { steering, follow_up });
+        // What has left its queue and is not delivered yet still waits.
+        let on_its_way = self.trace.as_ref().and_then(|trace| trace.next.as_ref().or(trace.leaving.as_ref()));
+        let event = match on_its_way {
+            Some((pending, kind)) => self.queue_update(pending, *kind),
+            None => self.queue_update(&[], QueueKind::Steer),
+        };
+        self.publish(event);
+    }
+
+    fn queue_update(&self, ahead: &[Pending], kind: QueueKind) -> Event {
+        let (mut steering, mut follow_up) = self.queues.texts();
+        let texts = if kind == QueueKind::Steer { &mut steering } else { &mut follow_up };
+        texts.splice(0..0, ahead.iter().map(|pending| pending.text.clone()));
+        Event::QueueUpdate { steering, follow_up }
     }
 
     fn publish_message(&mut self, message: AgentMessage, entry_id: EntryId) {

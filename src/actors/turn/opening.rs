@@ -55,6 +55,9 @@ impl Turn {
     }
 
     pub(super) fn ask_before_start(&mut self) {
+        if self.is_aborted() {
+            return self.open_trace(Vec::new());
+        }
         let Some((pending, _)) = &self.trace().prompt else { return self.call_model() };
         let ask = BeforeAgentStartAsk {
             prompt: pending.text.clone(),
@@ -70,7 +73,8 @@ impl Turn {
         let mut entries = self.take_held();
         entries.push(new_entry(&prompt));
         entries.extend(extra.into_iter().map(|message| NewEntry::from(body_of(message))));
-        let steering = self.queues.poll(QueueKind::Steer);
+        // What is queued survives an abort.
+        let steering = if self.is_aborted() { Vec::new() } else { self.queues.poll(QueueKind::Steer) };
         self.store_delivery(entries, (steering, QueueKind::Steer), Then::Open(ticket));
     }
 
@@ -121,15 +125,14 @@ impl Turn {
     }
 
     fn store_delivery(&mut self, mut entries: Vec<NewEntry>, leaving: Leaving, then: Then) {
-        let ahead = entries.len();
         entries.extend(leaving.0.iter().map(new_entry));
-        self.trace().leaving = Some((leaving, ahead));
+        self.trace().leaving = Some(leaving);
         self.store(entries, true, then);
     }
 
     /// Publishes what was delivered; a message's departure from its queue right before the message itself.
     pub(super) fn publish_delivered(&mut self, entries: &[Arc<Entry>]) {
-        let Some(((pending, kind), _)) = self.trace().leaving.take() else { return self.publish_entries(entries) };
+        let Some((pending, kind)) = self.trace().leaving.take() else { return self.publish_entries(entries) };
         if !pending.is_empty() {
             self.trace().overflow_tried = false;
         }
@@ -137,10 +140,8 @@ impl Turn {
         let (ahead, from_queue) = entries.split_at(entries.len().saturating_sub(pending.len()));
         self.publish_entries(ahead);
         for (place, entry) in from_queue.iter().enumerate() {
-            let (mut steering, mut follow_up) = self.queues.texts();
-            let texts = if kind == QueueKind::Steer { &mut steering } else { &mut follow_up };
-            texts.splice(0..0, pending[place + 1..].iter().map(|pending| pending.text.clone()));
-            self.publish(Event::QueueUpdate { steering, follow_up });
+            let update = self.queue_update(&pending[place + 1..], kind);
+            self.publish(update);
             self.publish_entries(std::slice::from_ref(entry));
         }
     }
