@@ -31,8 +31,7 @@ enum Child {
     TurnLoop,
 }
 
-const CHILDREN: [Child; 5] =
-    [Child::SessionWriter, Child::EventBus, Child::Compactor, Child::Jobs, Child::TurnLoop];
+const CHILDREN: [Child; 5] = [Child::SessionWriter, Child::EventBus, Child::Compactor, Child::Jobs, Child::TurnLoop];
 
 /// How long children get to finish their queues when the agent is stopped.
 const DRAIN: Duration = Duration::from_secs(1);
@@ -67,8 +66,7 @@ impl Actor for Agent {
         myself: ActorRef<AgentMsg>,
         shared: Arc<AgentShared>,
     ) -> Result<AgentState, ActorProcessingErr> {
-        let mut state =
-            AgentState { shared, children: Vec::new(), history: Vec::new(), begun: Instant::now() };
+        let mut state = AgentState { shared, children: Vec::new(), history: Vec::new(), begun: Instant::now() };
         state.start(&myself).await.map_err(|exit| exit.cause().to_owned())?;
         Ok(state)
     }
@@ -109,11 +107,7 @@ impl Actor for Agent {
         Ok(())
     }
 
-    async fn post_stop(
-        &self,
-        myself: ActorRef<AgentMsg>,
-        state: &mut AgentState,
-    ) -> Result<(), ActorProcessingErr> {
+    async fn post_stop(&self, myself: ActorRef<AgentMsg>, state: &mut AgentState) -> Result<(), ActorProcessingErr> {
         // Last started, first stopped: the loop's last words still find the bus and the writer.
         for child in std::mem::take(&mut state.children).into_iter().rev() {
             if child.drain_and_wait(Some(DRAIN)).await.is_err() {
@@ -136,9 +130,7 @@ impl AgentState {
                 Child::SessionWriter => {
                     fill(&self.shared.writer, spawn("SessionWriter", label, SessionWriter, shared, supervisor).await)
                 }
-                Child::EventBus => {
-                    fill(&self.shared.bus, spawn("EventBus", label, EventBus, shared, supervisor).await)
-                }
+                Child::EventBus => fill(&self.shared.bus, spawn("EventBus", label, EventBus, shared, supervisor).await),
                 Child::Compactor => {
                     fill(&self.shared.compactor, spawn("Compactor", label, Compactor, (), supervisor).await)
                 }

@@ -38,12 +38,7 @@ impl Actor for Asker {
         Ok(())
     }
 
-    async fn handle(
-        &self,
-        myself: ActorRef<AskWork>,
-        work: AskWork,
-        (): &mut (),
-    ) -> Result<(), ActorProcessingErr> {
+    async fn handle(&self, myself: ActorRef<AskWork>, work: AskWork, (): &mut ()) -> Result<(), ActorProcessingErr> {
         let AskWork { shared, asking, ask, to, work } = work;
         let point = ask.point();
         let walked = shared.config.chain.boundary(&asking, ask).await;

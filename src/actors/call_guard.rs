@@ -52,11 +52,8 @@ impl Actor for CallGuard {
         (): &mut (),
     ) -> Result<(), ActorProcessingErr> {
         let GuardWork { chain, asking, tool, call, place, batch } = work;
-        let ask = ToolCallAsk {
-            tool_name: call.name.clone(),
-            tool_call_id: call.id.clone(),
-            input: call.arguments.clone(),
-        };
+        let ask =
+            ToolCallAsk { tool_name: call.name.clone(), tool_call_id: call.id.clone(), input: call.arguments.clone() };
         let result = match chain.tool_call(&asking, ask).await {
             ToolCallVerdict::Allow { input: None } => Ok(call.arguments),
             // A guard that rewrites a call must not be able to produce an invalid one.

@@ -47,11 +47,7 @@ impl Actor for EventBus {
     type State = BusState;
     type Arguments = Arc<AgentShared>;
 
-    async fn pre_start(
-        &self,
-        _: ActorRef<BusMsg>,
-        shared: Arc<AgentShared>,
-    ) -> Result<BusState, ActorProcessingErr> {
+    async fn pre_start(&self, _: ActorRef<BusMsg>, shared: Arc<AgentShared>) -> Result<BusState, ActorProcessingErr> {
         shared.sent.store(0, Ordering::Relaxed);
         let epoch = shared.epoch.fetch_add(1, Ordering::Relaxed) + 1;
         let view = View { seq: Seq { epoch, n: 0 }, ..View::default() };

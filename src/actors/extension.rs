@@ -166,10 +166,8 @@ impl Actor for ExtensionActor {
 }
 
 fn gone(state: &mut ExtState, id: ActorId) -> Option<Arc<str>> {
-    let (agent, lane) = state
-        .lanes
-        .iter_mut()
-        .find(|(_, lane)| lane.asking == Some(id) || lane.observing == Some(id))?;
+    let (agent, lane) =
+        state.lanes.iter_mut().find(|(_, lane)| lane.asking == Some(id) || lane.observing == Some(id))?;
     if lane.asking == Some(id) {
         lane.asking = None;
     } else {

@@ -46,12 +46,8 @@ impl Actor for Extensions {
         myself: ActorRef<ExtensionsMsg>,
         extensions: Vec<Observer>,
     ) -> Result<ExtensionsState, ActorProcessingErr> {
-        let mut state = ExtensionsState {
-            running: HashMap::new(),
-            histories: HashMap::new(),
-            begun: Instant::now(),
-            extensions,
-        };
+        let mut state =
+            ExtensionsState { running: HashMap::new(), histories: HashMap::new(), begun: Instant::now(), extensions };
         for place in 0..state.extensions.len() {
             state.start(&myself, place).await;
         }

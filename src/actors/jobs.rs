@@ -60,11 +60,7 @@ impl Actor for Jobs {
     type State = JobsState;
     type Arguments = Arc<AgentShared>;
 
-    async fn pre_start(
-        &self,
-        _: ActorRef<JobsMsg>,
-        shared: Arc<AgentShared>,
-    ) -> Result<JobsState, ActorProcessingErr> {
+    async fn pre_start(&self, _: ActorRef<JobsMsg>, shared: Arc<AgentShared>) -> Result<JobsState, ActorProcessingErr> {
         Ok(JobsState { shared, running: HashMap::new() })
     }
 

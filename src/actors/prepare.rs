@@ -6,12 +6,7 @@ use std::{collections::HashMap, sync::Arc};
 use ractor::{Actor, ActorProcessingErr, ActorRef};
 use tokio_util::sync::CancellationToken;
 
-use super::{
-    address::Recipient,
-    chain::Asking,
-    shared::AgentShared,
-    turn_io::Work,
-};
+use super::{address::Recipient, chain::Asking, shared::AgentShared, turn_io::Work};
 use crate::{
     protocol::{
         AgentMessage, Content, Failure, FailureClass, Model, ThinkingLevel,

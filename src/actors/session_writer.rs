@@ -166,10 +166,8 @@ impl WriterState {
 
     fn append(&self, entries: Vec<NewEntry>) -> Result<Vec<Arc<Entry>>, String> {
         let reserved: Vec<EntryId> = entries.iter().filter_map(|entry| entry.reserved.clone()).collect();
-        let entries = entries
-            .into_iter()
-            .map(|entry| session::NewEntry { body: entry.body, id: entry.reserved })
-            .collect();
+        let entries =
+            entries.into_iter().map(|entry| session::NewEntry { body: entry.body, id: entry.reserved }).collect();
         let appended = self.shared.place.store.append(None, entries).map_err(|error| error.to_string())?;
         for notice in &appended.notices {
             self.tell(format!("Note: {notice}"));
@@ -225,13 +223,9 @@ impl WriterState {
         let mut queued: Vec<(QueueKind, Pending)> = prompts.map(|pending| (QueueKind::Steer, pending)).collect();
         queued.extend(state.steering.iter().filter(waits).map(|input| (QueueKind::Steer, pending(input))));
         queued.extend(state.follow_ups.iter().filter(waits).map(|input| (QueueKind::FollowUp, pending(input))));
-        let started = state
-            .begun
-            .iter()
-            .map(|(entry, places)| (entry.clone(), places.iter().copied().collect()))
-            .collect();
-        let accepted =
-            state.pending().map(|input| (input.op.clone(), input.kind == InputKind::Prompt)).collect();
+        let started =
+            state.begun.iter().map(|(entry, places)| (entry.clone(), places.iter().copied().collect())).collect();
+        let accepted = state.pending().map(|input| (input.op.clone(), input.kind == InputKind::Prompt)).collect();
         ResumeFacts { tree, active, prompt, queued, started, accepted }
     }
 }

@@ -25,12 +25,7 @@ use super::{
 };
 use crate::{
     extensions::Extension,
-    protocol::{
-        Event, Model, StreamEvent, ThinkingLevel,
-        ask::AskPoint,
-        command::QueueMode,
-        event::Seq,
-    },
+    protocol::{Event, Model, StreamEvent, ThinkingLevel, ask::AskPoint, command::QueueMode, event::Seq},
     providers::{Provider, RequestRetry, Timeouts, catalogue::Catalogue},
     store::tree::TreeView,
     tools::{FileMemory, SessionFacts, Tool, operations::Operations},

@@ -218,10 +218,11 @@ fn coalesce(pending: &mut Vec<Arc<Published>>, next: Arc<Published>) {
 
 fn merge(events: &mut Vec<StreamEvent>, next: &StreamEvent) {
     match (events.last_mut(), next) {
-        (
-            Some(StreamEvent::TextDelta { index, delta }),
-            StreamEvent::TextDelta { index: same, delta: more },
-        ) if index == same => delta.push_str(more),
+        (Some(StreamEvent::TextDelta { index, delta }), StreamEvent::TextDelta { index: same, delta: more })
+            if index == same =>
+        {
+            delta.push_str(more)
+        }
         (
             Some(StreamEvent::ThinkingDelta { index, delta }),
             StreamEvent::ThinkingDelta { index: same, delta: more },
@@ -284,11 +285,8 @@ mod tests {
     fn what_is_no_update_is_never_left_out_and_a_gap_says_what_is_missing() {
         let mut pending = Vec::new();
         for n in 0..4_000 {
-            let event = if n % 2 == 0 {
-                Event::BashExecutionUpdate { id: None, delta: "y".into() }
-            } else {
-                Event::TurnStart
-            };
+            let event =
+                if n % 2 == 0 { Event::BashExecutionUpdate { id: None, delta: "y".into() } } else { Event::TurnStart };
             coalesce(&mut pending, Arc::new(Published { seq: Seq { epoch: 1, n }, event }));
         }
         let turns = pending.iter().filter(|event| event.event == Event::TurnStart).count();

@@ -26,7 +26,9 @@ use super::{
     turn_io::{Input, Work},
 };
 use crate::{
-    protocol::{EntryId, Event, ToolCall, ToolOutput, ask::AskPoint, event::CallLabel, time::now_ms, tool::ExecutionMode},
+    protocol::{
+        EntryId, Event, ToolCall, ToolOutput, ask::AskPoint, event::CallLabel, time::now_ms, tool::ExecutionMode,
+    },
     tools::{self, Progress, Tool, ToolContext},
 };
 
@@ -131,16 +133,12 @@ impl Actor for ToolBatch {
     type State = BatchState;
     type Arguments = BatchArgs;
 
-    async fn pre_start(
-        &self,
-        myself: ActorRef<BatchMsg>,
-        args: BatchArgs,
-    ) -> Result<BatchState, ActorProcessingErr> {
+    async fn pre_start(&self, myself: ActorRef<BatchMsg>, args: BatchArgs) -> Result<BatchState, ActorProcessingErr> {
         let me = Addr::of(&myself);
         let calls: Vec<Call> = args.places.iter().map(|place| Call::new(*place, &args, &me)).collect();
-        let sequential = calls.iter().any(|call| {
-            call.tool.as_ref().is_some_and(|tool| tool.execution_mode() == ExecutionMode::Sequential)
-        });
+        let sequential = calls
+            .iter()
+            .any(|call| call.tool.as_ref().is_some_and(|tool| tool.execution_mode() == ExecutionMode::Sequential));
         me.tell(BatchMsg::Begin);
         Ok(BatchState { args, calls, sequential, aborted: false, marking: false, ticking: false })
     }
@@ -428,8 +426,7 @@ impl BatchState {
     }
 
     fn finish_where(&mut self, which: impl Fn(&Phase) -> bool, text: &str) {
-        let places: Vec<usize> =
-            self.calls.iter().filter(|call| which(&call.phase)).map(|call| call.place).collect();
+        let places: Vec<usize> = self.calls.iter().filter(|call| which(&call.phase)).map(|call| call.place).collect();
         for place in places {
             self.finish(place, ToolOutput::error(text), None);
         }

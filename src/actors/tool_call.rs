@@ -47,12 +47,7 @@ impl Actor for ToolCallWorker {
     }
 
     #[tracing::instrument(name = "tool", skip_all, fields(tool = work.tool.declaration().name, place = work.place))]
-    async fn handle(
-        &self,
-        myself: ActorRef<ToolWork>,
-        work: ToolWork,
-        (): &mut (),
-    ) -> Result<(), ActorProcessingErr> {
+    async fn handle(&self, myself: ActorRef<ToolWork>, work: ToolWork, (): &mut ()) -> Result<(), ActorProcessingErr> {
         let ToolWork { tool, context, chain, asking, shared, place, batch } = work;
         let begun = Instant::now();
         let asks = chain.has(AskPoint::ToolResult).then(|| (context.tool_call_id.clone(), context.arguments.clone()));

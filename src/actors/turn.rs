@@ -129,7 +129,7 @@ pub struct Turn {
     trace: Option<Trace>,
     queues: Queues,
     /// Entries that wait for the end of the trace.
-    held: Vec<(EntryBody, Ticket)>,
+    held: Vec<EntryBody>,
     /// Calls that a crash of an earlier process left without results.
     open: Option<OpenCalls>,
     idle_waiters: Vec<Ticket>,
@@ -474,6 +474,8 @@ impl Turn {
         for entry in entries {
             match opening::message_of(entry) {
                 Some(message) => self.publish_message(message, entry.id.clone()),
+                // A change of the selection or the name has an event of its own.
+                None if entry.body.has_own_event() => {}
                 None => self.publish(Event::EntryAppended { entry: entry.clone() }),
             }
         }

@@ -30,7 +30,7 @@ use super::{
     shared::AgentShared,
     spawn::ended,
     turn::Turn,
-    turn_io::{Effect, Input, NewEntry, Ticket, Work},
+    turn_io::{Input, NewEntry, Ticket, Work},
 };
 use crate::{
     protocol::{
@@ -212,8 +212,7 @@ impl LoopState {
             queues.push(kind, pending);
         }
         let resume = Resume { active: facts.active, prompt: facts.prompt, queues, position, attempt };
-        let (turn, effects) =
-            Turn::resume(resume, self.identity(), self.read_only(), selection.retry, now_ms());
+        let (turn, effects) = Turn::resume(resume, self.identity(), self.read_only(), selection.retry, now_ms());
         self.turn = Some(turn);
         self.perform(myself, effects).await;
         for (command, reply) in mem::take(&mut self.early) {

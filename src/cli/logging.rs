@@ -17,11 +17,7 @@ const FILTER: &str = "TROUPE_LOG";
 ///
 /// # Errors
 /// A file cannot be made, or the filter cannot be understood.
-pub fn start(
-    environment: &Environment,
-    log_file: Option<&Path>,
-    trace_file: Option<&Path>,
-) -> Result<(), StartError> {
+pub fn start(environment: &Environment, log_file: Option<&Path>, trace_file: Option<&Path>) -> Result<(), StartError> {
     if let Some(path) = trace_file {
         trace::open(path)
             .map_err(|error| StartError::Failed(format!("cannot write the trace file {}: {error}", path.display())))?;

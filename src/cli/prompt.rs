@@ -31,12 +31,7 @@ impl ProjectResources {
     ///
     /// # Errors
     /// A file that was named for the prompt cannot be read.
-    pub fn load(
-        environment: &Environment,
-        args: &HiArgs,
-        cwd: &Path,
-        trusted: bool,
-    ) -> Result<Self, StartError> {
+    pub fn load(environment: &Environment, args: &HiArgs, cwd: &Path, trusted: bool) -> Result<Self, StartError> {
         let project = project_dir(cwd, &environment.user_dir);
         let places = Places {
             user_dir: &environment.user_dir,
@@ -46,24 +41,14 @@ impl ProjectResources {
             trusted,
         };
         let wanted = &args.resources;
-        let texts = system_files::load(
-            args.system_prompt.as_deref(),
-            &args.append_system_prompt,
-            &environment.cwd,
-            &places,
-        )
-        .map_err(StartError::of)?;
-        let context = if wanted.context_files {
-            context_files::load(&environment.user_dir, cwd)
-        } else {
-            Default::default()
-        };
+        let texts =
+            system_files::load(args.system_prompt.as_deref(), &args.append_system_prompt, &environment.cwd, &places)
+                .map_err(StartError::of)?;
+        let context =
+            if wanted.context_files { context_files::load(&environment.user_dir, cwd) } else { Default::default() };
         let skills = skills::load(&skill_roots(&places, &wanted.skills.named, wanted.skills.usual));
-        let templates = templates::load(&template_roots(
-            &places,
-            &wanted.prompt_templates.named,
-            wanted.prompt_templates.usual,
-        ));
+        let templates =
+            templates::load(&template_roots(&places, &wanted.prompt_templates.named, wanted.prompt_templates.usual));
         let warnings = [&texts.warnings, &context.warnings, &skills.warnings, &templates.warnings];
         let warnings = warnings.into_iter().flatten().map(ToString::to_string).collect();
         let prompt = SystemPrompt {

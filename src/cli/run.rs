@@ -102,8 +102,8 @@ fn gather(
     mode: &mut Mode,
     terminals: Terminals,
 ) -> Result<Vec<Input>, String> {
-    let attachments = files::attach(&args.files, &environment.cwd, environment.home.as_deref())
-        .map_err(|error| error.to_string())?;
+    let attachments =
+        files::attach(&args.files, &environment.cwd, environment.home.as_deref()).map_err(|error| error.to_string())?;
     let mut piped = None;
     if mode.reads_stdin(terminals) {
         piped = stdin::read(io::stdin().lock()).map_err(|error| format!("standard input cannot be read: {error}"))?;

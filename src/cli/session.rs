@@ -86,16 +86,13 @@ pub fn choose(environment: &Environment, args: &HiArgs, settings: &Settings) -> 
 fn find(target: &SessionTarget, dir: &SessionDir) -> Result<PathBuf, StartError> {
     match target {
         SessionTarget::Path(path) => Ok(path.clone()),
-        SessionTarget::Id(id) => {
-            Ok(sessions::resolve::resolve(id, dir).map_err(StartError::of)?.path().to_owned())
-        }
+        SessionTarget::Id(id) => Ok(sessions::resolve::resolve(id, dir).map_err(StartError::of)?.path().to_owned()),
     }
 }
 
 fn open(path: &std::path::Path) -> Result<SessionStore, StartError> {
     let cwd = std::env::current_dir().unwrap_or_default();
-    let opened: Opened =
-        SessionStore::open(path, NewSession::in_folder(&cwd)).map_err(StartError::of)?;
+    let opened: Opened = SessionStore::open(path, NewSession::in_folder(&cwd)).map_err(StartError::of)?;
     if let Some(notice) = opened.damage_notice() {
         warn(&notice);
     }

@@ -5,12 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use serde_json::Value;
 
 use super::{
-    args::HiArgs,
-    env::Environment,
-    prompt::ProjectResources,
-    run::warn,
-    session::ChosenSession,
-    start::StartError,
+    args::HiArgs, env::Environment, prompt::ProjectResources, run::warn, session::ChosenSession, start::StartError,
 };
 use crate::{
     actors::{
@@ -112,10 +107,7 @@ pub fn build(
     let config = AgentConfig {
         cwd: chosen.cwd.clone(),
         timeouts: Timeouts { idle, first_byte: idle, ..Timeouts::default() },
-        request_retry: RequestRetry {
-            max_retries: request_retry.max_retries,
-            max_delay: request_retry.max_delay,
-        },
+        request_retry: RequestRetry { max_retries: request_retry.max_retries, max_delay: request_retry.max_delay },
         thinking_budgets: settings.thinking_budgets(),
         catalogue: Arc::new(catalogue),
         providers: Arc::new(wires),
@@ -238,12 +230,8 @@ fn choose_model(
             has_messages: !context.messages.is_empty(),
         }
     };
-    let input = InitialInput {
-        cli: cli.as_ref(),
-        scope: &scope.models,
-        session: session(),
-        default: settings.default_model(),
-    };
+    let input =
+        InitialInput { cli: cli.as_ref(), scope: &scope.models, session: session(), default: settings.default_model() };
     let initial = selection::initial(catalogue, &input);
     if let Some(warning) = &initial.warning {
         warn(warning);

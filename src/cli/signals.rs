@@ -2,33 +2,47 @@
 
 use std::sync::Arc;
 
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use super::exit::Exit;
 use crate::actors::runtime::RuntimeHandle;
 
-/// Watches for SIGTERM, SIGHUP and SIGINT until the process ends.
-pub fn watch(runtime: Arc<RuntimeHandle>) {
-    let kinds = [
-        (SignalKind::terminate(), Exit::Terminated),
-        (SignalKind::hangup(), Exit::HungUp),
-        (SignalKind::interrupt(), Exit::Interrupted),
-    ];
-    for (kind, exit) in kinds {
-        let runtime = runtime.clone();
-        match signal(kind) {
-            Ok(mut signals) => {
-                // Nothing here can panic, and it ends with the process.
-                tokio::spawn(async move {
-                    if signals.recv().await.is_some() {
-                        runtime.end(i32::from(exit.code()));
-                    }
-                    if signals.recv().await.is_some() {
-                        std::process::exit(i32::from(exit.code()));
-                    }
-                });
+/// Signals that are caught from now on.
+pub struct Watch(Vec<(Signal, Exit)>);
+
+impl Watch {
+    /// Begins to catch SIGTERM, SIGHUP and SIGINT. To be called before anything starts that a signal should end in
+    /// order.
+    #[must_use]
+    pub fn begin() -> Self {
+        let kinds = [
+            (SignalKind::terminate(), Exit::Terminated),
+            (SignalKind::hangup(), Exit::HungUp),
+            (SignalKind::interrupt(), Exit::Interrupted),
+        ];
+        let caught = kinds.into_iter().filter_map(|(kind, exit)| match signal(kind) {
+            Ok(signals) => Some((signals, exit)),
+            Err(error) => {
+                tracing::warn!(%error, ?kind, "a signal cannot be watched");
+                None
             }
-            Err(error) => tracing::warn!(%error, ?kind, "a signal cannot be watched"),
+        });
+        Self(caught.collect())
+    }
+
+    /// Ends `runtime` when a signal comes.
+    pub fn serve(self, runtime: &Arc<RuntimeHandle>) {
+        for (mut signals, exit) in self.0 {
+            let runtime = runtime.clone();
+            // Nothing here can panic, and it ends with the process.
+            tokio::spawn(async move {
+                if signals.recv().await.is_some() {
+                    runtime.end(i32::from(exit.code()));
+                }
+                if signals.recv().await.is_some() {
+                    std::process::exit(i32::from(exit.code()));
+                }
+            });
         }
     }
 }

@@ -64,12 +64,7 @@ pub fn list_models(environment: &Environment, search: Option<&str>) -> String {
 ///
 /// # Errors
 /// What prevented the start.
-pub fn run(
-    environment: &Environment,
-    args: HiArgs,
-    mode: Mode,
-    prompts: Vec<Input>,
-) -> Result<Exit, StartError> {
+pub fn run(environment: &Environment, args: HiArgs, mode: Mode, prompts: Vec<Input>) -> Result<Exit, StartError> {
     let _log = logging::start(environment, args.log_file.as_deref(), args.trace_file.as_deref())?;
     create_private_dir(&environment.user_dir).map_err(StartError::of)?;
     let user_settings = Settings::load(&environment.user_dir.join("settings.json"), None);
@@ -129,11 +124,12 @@ async fn serve(setup: Setup, mode: Mode, prompts: Vec<Input>) -> Result<Exit, St
         Mode::Json => Arc::new(PrinterFactory { shared, mode: PrintMode::Json, prompts }),
         Mode::Print | Mode::Interactive => Arc::new(PrinterFactory { shared, mode: PrintMode::Text, prompts }),
     };
+    let signals = signals::Watch::begin();
     let runtime = RuntimeHandle::start(observers, Agents::default(), Slot::default(), front)
         .await
         .map_err(|exit| StartError::Failed(format!("the runtime did not start: {}", exit.cause())))?;
     let runtime = Arc::new(runtime);
-    signals::watch(runtime.clone());
+    signals.serve(&runtime);
     let code = runtime.wait().await;
     Ok(exit_of(code))
 }

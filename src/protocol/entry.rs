@@ -235,6 +235,20 @@ impl EntryBody {
         Self::ThinkingLevelChange { thinking_level: level.as_str().to_owned() }
     }
 
+    /// Whether an event of its own tells of the entry, so that nothing else needs to.
+    #[must_use]
+    pub fn has_own_event(&self) -> bool {
+        matches!(
+            self,
+            Self::Message { .. }
+                | Self::CustomMessage { .. }
+                | Self::ModelChange { .. }
+                | Self::ThinkingLevelChange { .. }
+                | Self::SessionInfo { .. }
+                | Self::Compaction { .. }
+        )
+    }
+
     /// The message when it is one.
     #[must_use]
     pub fn as_message(&self) -> Option<&AgentMessage> {

@@ -16,8 +16,8 @@
 //! | [`paths`] | folders |
 //! | [`trust`] | which projects may bring resources |
 
-mod error;
 pub mod document;
+mod error;
 pub mod jsonl;
 pub mod lock;
 pub mod lock_folder;

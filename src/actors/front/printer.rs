@@ -4,12 +4,7 @@
 //! prints the text of the last answer. Both say on standard error what went wrong, and both end the process with 1
 //! when the last answer failed.
 
-use std::{
-    collections::VecDeque,
-    io::IsTerminal,
-    sync::Arc,
-    time::Duration,
-};
+use std::{collections::VecDeque, io::IsTerminal, sync::Arc, time::Duration};
 
 use ractor::{Actor, ActorCell, ActorProcessingErr, ActorRef};
 

@@ -3,7 +3,7 @@
 use crate::{
     actors::shared::AgentShared,
     protocol::{
-        AgentMessage, ThinkingLevel,
+        AgentMessage, EntryId, ThinkingLevel,
         view::View,
         wire::{CommandInfo, ForkMessage, ResponseData, RpcCommand, StateData},
     },
@@ -35,14 +35,18 @@ pub fn answer(
             tree.fork_messages().into_iter().map(|(entry_id, text)| ForkMessage { entry_id, text }).collect(),
         ),
         RpcCommand::GetEntries { since } => match tree.entries_json(since.as_ref()) {
-            Some(json) => ResponseData::Json(json),
+            Some(entries) => ResponseData::RawEntries { entries, leaf_id: leaf(&tree) },
             None => return Err(format!("Entry not found: {}", since.as_ref().map_or("", |id| id.as_str()))),
         },
-        RpcCommand::GetTree => ResponseData::Json(tree.nodes_json()),
+        RpcCommand::GetTree => ResponseData::RawTree { tree: tree.nodes_json(), leaf_id: leaf(&tree) },
         RpcCommand::GetLastAssistantText => ResponseData::Text(last_text(&tree)),
         RpcCommand::GetCommands => ResponseData::Commands(commands.to_vec()),
         other => return Err(format!("The command {} is not available in this version.", other.name())),
     }))
+}
+
+fn leaf(tree: &TreeView) -> Option<EntryId> {
+    tree.leaf().map(|leaf| leaf.id().clone())
 }
 
 fn state(shared: &AgentShared, view: &View, tree: &TreeView) -> StateData {

@@ -78,7 +78,11 @@ fn run(receiver: &mpsc::Receiver<Chunk>, failed: &Recipient<String>) {
     // The descriptor itself: std's stdout has a line buffer that only costs here.
     let mut out = match io::stdout().as_fd().try_clone_to_owned() {
         Ok(fd) => File::from(fd),
-        Err(error) => return drop(failed.deliver(error.to_string())),
+        Err(error) => {
+            // The front is gone: so is whoever wanted to know.
+            let _ = failed.deliver(error.to_string());
+            return;
+        }
     };
     let mut broken = false;
     let mut block = Vec::new();

@@ -60,7 +60,10 @@ impl Turn {
     pub(super) fn append(&mut self, body: EntryBody, ticket: Ticket) {
         match self.phase {
             Phase::Idle => self.store(vec![body.into()], false, Then::Append(ticket)),
-            _ => self.held.push((body, ticket)),
+            _ => {
+                self.held.push(body);
+                self.reply(ticket, Ok(Reply::Done));
+            }
         }
     }
 

@@ -4,12 +4,7 @@ use std::{mem, sync::Arc};
 
 use super::{Leaving, OpenCalls, Then, Turn};
 use crate::{
-    actors::{
-        batch,
-        queues::Pending,
-        resume::Position,
-        turn_io::{Effect, NewEntry},
-    },
+    actors::{batch, queues::Pending, resume::Position, turn_io::NewEntry},
     protocol::{
         AgentMessage, Block, Content, Entry, EntryBody, Event, ImageBlock, StopReason,
         ask::{Ask, BeforeAgentStartAsk},
@@ -78,15 +73,9 @@ impl Turn {
         self.store_delivery(entries, (steering, QueueKind::Steer), Then::Open(ticket));
     }
 
-    /// Entries that waited for the end of a trace; whoever sent them is told that they are on their way.
+    /// Entries that waited for the end of a trace.
     pub(super) fn take_held(&mut self) -> Vec<NewEntry> {
-        let held = mem::take(&mut self.held);
-        held.into_iter()
-            .map(|(body, ticket)| {
-                self.out.push(Effect::Reply(ticket, Ok(crate::protocol::Reply::Done)));
-                body.into()
-            })
-            .collect()
+        mem::take(&mut self.held).into_iter().map(NewEntry::from).collect()
     }
 
     /// Announces the loop run, once.

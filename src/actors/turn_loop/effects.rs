@@ -137,8 +137,7 @@ impl LoopState {
             Ask::BeforeAgentStart(mut ask) => {
                 let tools = self.shared.active_tools();
                 let sections = self.shared.config.resources.prompt_sections(&tools);
-                ask.system_prompt =
-                    sections.into_iter().map(|(_, text)| text).collect::<Vec<_>>().join("\n\n");
+                ask.system_prompt = sections.into_iter().map(|(_, text)| text).collect::<Vec<_>>().join("\n\n");
                 Ask::BeforeAgentStart(ask)
             }
             ask => ask,

@@ -40,13 +40,7 @@ pub(super) struct Waiting {
 }
 
 impl LoopState {
-    pub(super) async fn take_in(
-        &mut self,
-        myself: &ActorRef<LoopMsg>,
-        input: Input,
-        aim: Aim,
-        reply: ReplyTo,
-    ) {
+    pub(super) async fn take_in(&mut self, myself: &ActorRef<LoopMsg>, input: Input, aim: Aim, reply: ReplyTo) {
         let guarded = self.shared.config.chain.has(AskPoint::Input);
         self.intake.push_back(Waiting { input, aim, reply });
         match (guarded, self.intake.len()) {

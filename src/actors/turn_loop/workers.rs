@@ -43,15 +43,9 @@ impl LoopState {
         }
     }
 
-    pub(super) async fn spawn_asker(
-        &mut self,
-        myself: &ActorRef<LoopMsg>,
-        work: Work,
-        ask: Ask,
-    ) -> Option<Input> {
+    pub(super) async fn spawn_asker(&mut self, myself: &ActorRef<LoopMsg>, work: Work, ask: Ask) -> Option<Input> {
         let label = ask.point().name();
-        let message =
-            AskWork { shared: self.shared.clone(), asking: self.asking(), ask, to: self.inputs(), work };
+        let message = AskWork { shared: self.shared.clone(), asking: self.asking(), ask, to: self.inputs(), work };
         let spawned = spawn_worker("Asker", label, Asker, (), message, myself.get_cell()).await;
         self.waits_for("Asker", work, spawned, |_| None)
     }

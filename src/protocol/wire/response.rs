@@ -108,6 +108,20 @@ pub enum ResponseData {
     Text(Option<String>),
     /// `get_commands`.
     Commands(Vec<CommandInfo>),
+    /// `get_entries`: the entries as a JSON list, as they stand in the file.
+    RawEntries {
+        /// The list.
+        entries: String,
+        /// The last entry of the branch; none in an empty session.
+        leaf_id: Option<EntryId>,
+    },
+    /// `get_tree`: the nested nodes as a JSON list, entries as they stand in the file.
+    RawTree {
+        /// The list.
+        tree: String,
+        /// The last entry of the branch; none in an empty session.
+        leaf_id: Option<EntryId>,
+    },
 }
 
 impl ResponseData {
@@ -141,6 +155,14 @@ impl ResponseData {
             Self::Tree(tree) => tree.write(out),
             Self::Text(Some(text)) => record(out).field("text", text).end_with(END),
             Self::Text(None) => out.extend_from_slice(b"{}"),
+            Self::RawEntries { entries, leaf_id } => record(out)
+                .field_with("entries", |out| out.extend_from_slice(entries.as_bytes()))
+                .field("leafId", leaf_id)
+                .end_with(END),
+            Self::RawTree { tree, leaf_id } => record(out)
+                .field_with("tree", |out| out.extend_from_slice(tree.as_bytes()))
+                .field("leafId", leaf_id)
+                .end_with(END),
             Self::Commands(commands) => record(out).field("commands", commands).end_with(END),
         }
     }
