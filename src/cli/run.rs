@@ -16,19 +16,25 @@ use super::{
     stdin,
     subcommand::{self, Subcommand},
 };
-use crate::protocol::command::Input;
+use crate::{extensions::ExtensionRegistry, protocol::command::Input};
 
 /// Runs the program with this process's arguments and surroundings.
 #[must_use]
 pub fn main() -> ExitCode {
+    main_with(ExtensionRegistry::default())
+}
+
+/// The same with native extensions: how to make a program of one's own that is Troupe and more.
+#[must_use]
+pub fn main_with(extensions: ExtensionRegistry) -> ExitCode {
     let environment = match Environment::of_process() {
         Ok(environment) => environment,
         Err(error) => return fail(&error.to_string()).into(),
     };
-    run(&environment).into()
+    run(&environment, extensions).into()
 }
 
-fn run(environment: &Environment) -> Exit {
+fn run(environment: &Environment, extensions: ExtensionRegistry) -> Exit {
     if let Some(command) = subcommand::parse(&environment.argv) {
         return match command {
             Ok(command) => run_subcommand(command),
@@ -43,7 +49,7 @@ fn run(environment: &Environment) -> Exit {
     match plan {
         Ok(Plan::Version) => print(&format!("{VERSION}\n")),
         Ok(Plan::Export { .. }) => fail("exporting a session as HTML is not available yet in this version"),
-        Ok(Plan::Start(args)) => begin(environment, *args, terminals),
+        Ok(Plan::Start(args)) => begin(environment, *args, terminals, extensions),
         Err(errors) => errors.iter().fold(Exit::Failed, |_, error| fail(&error.to_string())),
     }
 }
@@ -58,7 +64,12 @@ fn run_subcommand(command: Subcommand) -> Exit {
     }
 }
 
-fn begin(environment: &Environment, args: HiArgs, terminals: Terminals) -> Exit {
+fn begin(
+    environment: &Environment,
+    args: HiArgs,
+    terminals: Terminals,
+    extensions: ExtensionRegistry,
+) -> Exit {
     for warning in &args.warnings {
         warn(warning);
     }
@@ -89,7 +100,7 @@ fn begin(environment: &Environment, args: HiArgs, terminals: Terminals) -> Exit 
              --mode rpc",
         );
     }
-    match start::run(environment, args, mode, prompts) {
+    match start::run(environment, args, extensions, mode, prompts) {
         Ok(exit) => exit,
         Err(StartError::Failed(text)) => fail(&text),
     }

@@ -51,6 +51,7 @@ pub struct Setup {
 pub fn build(
     environment: &Environment,
     args: HiArgs,
+    extensions: &ExtensionRegistry,
     (settings, trusted): (Settings, bool),
     chosen: ChosenSession,
 ) -> Result<Setup, StartError> {
@@ -60,7 +61,6 @@ pub fn build(
         warn(&problem.to_string());
     }
     let wires = Wires::new(&args, &mut catalogue)?;
-    let extensions = ExtensionRegistry::default();
     let observers: Vec<Observer> = extensions
         .iter()
         .map(|extension| Observer {
@@ -72,7 +72,7 @@ pub fn build(
     let links = observers.iter().map(|o| Link { extension: o.extension.clone(), slot: o.slot.clone() }).collect();
 
     let context = chosen.store.view().context();
-    let tools = all_tools(&extensions);
+    let tools = all_tools(extensions);
     let active = active_tools(&args, &settings, &tools, &chosen, &context)?;
     let choice = choose_model(&args, &settings, &catalogue, &chosen, &context)?;
     let resources = ProjectResources::load(environment, &args, &chosen.cwd, trusted)?;

@@ -23,6 +23,7 @@ use crate::{
         },
         runtime::{FrontFactory, RuntimeHandle},
     },
+    extensions::ExtensionRegistry,
     protocol::command::Input,
     providers::{
         catalogue::{Catalogue, list_models_table},
@@ -64,7 +65,13 @@ pub fn list_models(environment: &Environment, search: Option<&str>) -> String {
 ///
 /// # Errors
 /// What prevented the start.
-pub fn run(environment: &Environment, args: HiArgs, mode: Mode, prompts: Vec<Input>) -> Result<Exit, StartError> {
+pub fn run(
+    environment: &Environment,
+    args: HiArgs,
+    extensions: ExtensionRegistry,
+    mode: Mode,
+    prompts: Vec<Input>,
+) -> Result<Exit, StartError> {
     let _log = logging::start(environment, args.log_file.as_deref(), args.trace_file.as_deref())?;
     create_private_dir(&environment.user_dir).map_err(StartError::of)?;
     let user_settings = Settings::load(&environment.user_dir.join("settings.json"), None);
@@ -79,7 +86,7 @@ pub fn run(environment: &Environment, args: HiArgs, mode: Mode, prompts: Vec<Inp
         .build()
         .map_err(|error| StartError::Failed(format!("the async runtime did not start: {error}")))?;
     let exit = runtime.block_on(async {
-        let setup = setup::build(environment, args, settings, chosen)?;
+        let setup = setup::build(environment, args, &extensions, settings, chosen)?;
         serve(setup, mode, prompts).await
     });
     // Threads that read or write standard streams may be blocked for ever: they do not hold up the end.
