@@ -29,7 +29,11 @@ pub(super) fn describe(name: &str, text: &str, cut: Option<&str>) -> String {
 
 /// A number and its noun.
 pub(super) fn counted(number: usize, noun: &str) -> String {
-    format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
+    match noun.strip_suffix('y') {
+        _ if number == 1 => format!("1 {noun}"),
+        Some(stem) => format!("{number} {stem}ies"),
+        None => format!("{number} {noun}s"),
+    }
 }
 
 fn is_code(ending: &str) -> bool {

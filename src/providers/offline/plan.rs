@@ -56,7 +56,12 @@ pub fn reply(messages: &[Message], tools: &[ToolDeclaration]) -> Plan {
     if toolbox.is_empty() {
         return Plan::Say(answer::no_tools());
     }
-    Planner { toolbox, rounds: &conversation.rounds }.step(&task).unwrap_or_else(|| Plan::Say(answer::no_tools()))
+    let plan = Planner { toolbox, rounds: &conversation.rounds }.step(&task);
+    match (plan, task::also_asks_for_change(&conversation.task)) {
+        (None, _) => Plan::Say(answer::no_tools()),
+        (Some(Plan::Say(text)), Some(verb)) => Plan::Say(format!("{}\n\n{text}", answer::only_looks(&verb))),
+        (Some(plan), _) => plan,
+    }
 }
 
 /// Decides by what the rounds so far brought. None = no declared tool can do it.

@@ -56,49 +56,17 @@ const KINDS: [(&[&str], &str, &[&str]); 15] = [
 ];
 
 /// What asks for a change, which this program never makes.
+#[rustfmt::skip]
 const CHANGES: [&str; 22] = [
-    "write",
-    "edit",
-    "fix",
-    "implement",
-    "refactor",
-    "delete",
-    "remove",
-    "create",
-    "change",
-    "add",
-    "rename",
-    "translate",
-    "install",
-    "build",
-    "run",
-    "test",
-    "commit",
-    "update",
-    "move",
-    "debug",
-    "optimise",
-    "optimize",
+    "write", "edit", "fix", "implement", "refactor", "delete", "remove", "create", "change", "add", "rename",
+    "translate", "install", "build", "run", "test", "commit", "update", "move", "debug", "optimise", "optimize",
 ];
 
 /// Words that stand for the folder that the program works in.
+#[rustfmt::skip]
 const HERE: [&str; 16] = [
-    "this",
-    "here",
-    "it",
-    "current",
-    "project",
-    "repo",
-    "repository",
-    "codebase",
-    "folder",
-    "directory",
-    "there",
-    "every",
-    "all",
-    "each",
-    "total",
-    "working",
+    "this", "here", "it", "current", "project", "repo", "repository", "codebase", "folder", "directory", "there",
+    "every", "all", "each", "total", "working",
 ];
 
 /// Reads a task.
@@ -158,6 +126,17 @@ pub(super) fn read(text: &str) -> Task {
 /// The first word that asks for a change.
 pub(super) fn asks_for_change(text: &str) -> Option<String> {
     words(text).iter().map(Word::plain).find(|word| CHANGES.contains(&word.as_str()))
+}
+
+/// The verb of a part of the task that asks for a change: at its start, or after `and` and the like.
+pub(super) fn also_asks_for_change(text: &str) -> Option<String> {
+    let plain: Vec<String> = words(text).iter().map(Word::plain).collect();
+    let begins = |at: usize| at == 0 || ["and", "then", "please", "also"].contains(&plain[at - 1].as_str());
+    plain
+        .iter()
+        .enumerate()
+        .find(|(at, word)| CHANGES.contains(&word.as_str()) && begins(*at))
+        .map(|(_, word)| word.clone())
 }
 
 fn all_files() -> Kind {
@@ -221,35 +200,11 @@ fn paths(words: &[Word], folder: &str) -> Vec<String> {
 }
 
 /// Words around the text that is searched for.
+#[rustfmt::skip]
 const AROUND: [&str; 28] = [
-    "for",
-    "all",
-    "the",
-    "any",
-    "every",
-    "each",
-    "me",
-    "where",
-    "occurrences",
-    "occurrence",
-    "of",
-    "uses",
-    "usages",
-    "mentions",
-    "comments",
-    "comment",
-    "is",
-    "are",
-    "used",
-    "defined",
-    "mentioned",
-    "anywhere",
-    "please",
-    "files",
-    "file",
-    "text",
-    "markers",
-    "string",
+    "for", "all", "the", "any", "every", "each", "me", "where", "occurrences", "occurrence", "of", "uses", "usages",
+    "mentions", "comments", "comment", "is", "are", "used", "defined", "mentioned", "anywhere", "please", "files",
+    "file", "text", "markers", "string",
 ];
 
 fn search(words: &[Word], plain: &[String], kind: Option<&Kind>, folder: &str) -> Option<Task> {
@@ -350,6 +305,8 @@ mod tests {
         for (text, expected) in table {
             assert_eq!(shown(&read(text)), expected, "{text}");
         }
+        assert_eq!(also_asks_for_change("read a.md and fix it").as_deref(), Some("fix"));
+        assert_eq!(also_asks_for_change("show the test files"), None);
         assert_eq!(asks_for_change("please fix src/main.rs").as_deref(), Some("fix"));
     }
 }

@@ -23,7 +23,7 @@ const SHOWN: usize = 60;
 pub(super) fn help(task: &str) -> String {
     let mut out = String::from("I am troupe/offline: a small deterministic program, not an AI. ");
     match task::asks_for_change(task) {
-        Some(verb) => out.push_str(&format!("I only look at files; I cannot {verb} anything.")),
+        Some(verb) => out.push_str(&only_looks(&verb)),
         None if task.is_empty() => out.push_str("I got no task."),
         None => out.push_str("I do not understand that task."),
     }
@@ -46,6 +46,11 @@ To work with a real model:
 - then look at `troupe --list-models` and choose with --model PROVIDER/NAME.",
     );
     out
+}
+
+/// For tasks that ask for a change.
+pub(super) fn only_looks(verb: &str) -> String {
+    format!("I only look at files; I cannot {verb} anything.")
 }
 
 /// For requests without a tool that could do the task.
@@ -120,11 +125,7 @@ pub(super) fn overview(listed: &[Finding], read: &[Finding]) -> String {
         let names: Vec<_> = entries.paths().iter().take(30).map(|name| format!("`{name}`")).collect();
         let count = entries.paths().len();
         let more = if count > names.len() { format!(" and {} more", count - names.len()) } else { String::new() };
-        parts.push(format!(
-            "The folder has {}: {}{more}.",
-            counted(count, "entry").replace("entrys", "entries"),
-            names.join(", ")
-        ));
+        parts.push(format!("The folder has {}: {}{more}.", counted(count, "entry"), names.join(", ")));
     }
     let paths: Vec<_> = files
         .iter()
@@ -165,9 +166,9 @@ fn path_of(finding: &Finding) -> String {
     }
 }
 
-/// The path behind `--` in one of our own commands, without quotes.
+/// The path behind the first `--` of our own commands for one file, without quotes.
 fn last_operand(command: &str) -> String {
-    let operand = command.rsplit_once(" -- ").map_or(command, |(_, operand)| operand);
+    let operand = command.split_once(" -- ").map_or(command, |(_, operand)| operand);
     let plain = operand.replace(r"'\''", "\u{0}").replace('\'', "").replace('\u{0}', "'");
     plain.strip_prefix("./").unwrap_or(&plain).to_owned()
 }
@@ -190,4 +191,21 @@ fn finish(parts: impl IntoIterator<Item = String>) -> String {
     }
     parts.push(NOTE.to_owned());
     parts.join("\n\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_is_read_from_a_command_even_when_it_looks_like_one() {
+        let table = [
+            ("cat -- ./README.md", "README.md"),
+            (r"wc -lwc -- './it'\''s -- a.rs'", "it's -- a.rs"),
+            ("ls -Ap -- /tmp/x", "/tmp/x"),
+        ];
+        for (command, path) in table {
+            assert_eq!(last_operand(command), path);
+        }
+    }
 }

@@ -188,6 +188,18 @@ fn what_it_cannot_do_it_says_and_how_to_get_a_real_model() {
 }
 
 #[test]
+fn the_part_of_a_task_that_it_can_do_is_done_and_the_rest_refused() {
+    let dir = project();
+    check(
+        dir.path(),
+        &PI,
+        "summarise README.md and fix the typos",
+        &[&["read README.md"]],
+        &["I only look at files; I cannot fix anything.\n\n**`README.md`**: 7 lines"],
+    );
+}
+
+#[test]
 fn a_file_that_comes_with_the_task_needs_no_tool() {
     let task = "<file name=\"/x/notes.md\">\n# Notes\n\nOne two.\n</file>\nsummarise this";
     let Plan::Say(text) = first_plan(&[], task) else { panic!() };
