@@ -6,7 +6,6 @@ use std::{
     os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt},
     path::{Path, PathBuf},
     sync::Arc,
-    time::SystemTime,
 };
 
 use tempfile::NamedTempFile;
@@ -54,24 +53,15 @@ pub enum Change {
 pub struct SessionFile {
     file: Arc<File>,
     path: PathBuf,
-    /// The file as it was after our last look.
-    known: Stamp,
+    /// So many bytes were read or written by us.
+    known: u64,
     ends_with_newline: bool,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Stamp {
-    length: u64,
-    modified: SystemTime,
-    /// Names in the file system; none when the file was removed.
-    links: u64,
-}
-
-impl Stamp {
-    fn of(file: &File) -> io::Result<Self> {
-        let metadata = file.metadata()?;
-        Ok(Self { length: metadata.len(), modified: metadata.modified()?, links: metadata.nlink() })
-    }
+/// The length and the number of names of a file; a file that was removed has no name.
+fn look(file: &File) -> io::Result<(u64, u64)> {
+    let metadata = file.metadata()?;
+    Ok((metadata.len(), metadata.nlink()))
 }
 
 impl SessionFile {
@@ -89,10 +79,10 @@ impl SessionFile {
         let filled = lock(&file, path).and_then(|()| {
             let mut writer = io::BufWriter::with_capacity(1 << 16, &file);
             fill(&mut writer).and_then(|()| writer.flush()).map_err(StoreError::io("write", path))?;
-            Stamp::of(&file).map_err(StoreError::io("look at", path))
+            look(&file).map_err(StoreError::io("look at", path))
         });
         match filled {
-            Ok(known) => Ok(Self { file: Arc::new(file), path: path.to_owned(), known, ends_with_newline: true }),
+            Ok((known, _)) => Ok(Self { file: Arc::new(file), path: path.to_owned(), known, ends_with_newline: true }),
             Err(error) => {
                 // It was made by us just now and nothing of it was acknowledged.
                 let _ = std::fs::remove_file(path);
@@ -110,8 +100,7 @@ impl SessionFile {
         let file = options.read(true).append(true).open(path).map_err(StoreError::io("open", path))?;
         lock(&file, path)?;
         let loaded = load(&file, path)?;
-        let known = Stamp::of(&file).map_err(StoreError::io("look at", path))?;
-        let known = Stamp { length: loaded.as_ref().map_or(0, |loaded| loaded.length), ..known };
+        let known = loaded.as_ref().map_or(0, |loaded| loaded.length);
         let ends_with_newline = loaded.as_ref().is_none_or(|loaded| loaded.ends_with_newline);
         Ok((Self { file: Arc::new(file), path: path.to_owned(), known, ends_with_newline }, loaded))
     }
@@ -133,37 +122,32 @@ impl SessionFile {
     /// # Errors
     /// When the file cannot be read, or lost what was known of it.
     pub fn check(&mut self) -> Result<Option<Change>, StoreError> {
-        let now = Stamp::of(&self.file).map_err(StoreError::io("look at", &self.path))?;
-        if now == self.known {
-            return Ok(None);
-        }
-        if now.links == 0 {
+        let (length, names) = look(&self.file).map_err(StoreError::io("look at", &self.path))?;
+        if names == 0 {
             return Ok(Some(Change::Removed));
         }
-        if now.length < self.known.length {
+        if length < self.known {
             return Err(StoreError::Rewritten(self.path.clone()));
         }
-        if now.length == self.known.length {
-            // Only touched, or replaced by as many other bytes: the tree finds that out when it reads a line again.
-            self.known = now;
+        if length == self.known {
+            // Other bytes of the same number are found out when a line is read again: it has another id.
             return Ok(None);
         }
         let mut tail = &*self.file;
         let tail = tail
-            .seek(SeekFrom::Start(self.known.length))
-            .and_then(|start| read::read_tail(tail.take(now.length - start), start))
+            .seek(SeekFrom::Start(self.known))
+            .and_then(|start| read::read_tail(tail.take(length - start), start))
             .map_err(StoreError::io("read", &self.path))?;
         self.ends_with_newline = tail.ends_with_newline;
-        self.known = now;
+        self.known = length;
         Ok(Some(Change::Grew(tail)))
     }
 
-    /// Appends whole lines with one write. Returns the offset of the first of them, or `None` when another program
-    /// appended in the same moment, so that it is not known.
+    /// Appends whole lines with one write. Returns the offset of the first of them.
     ///
     /// # Errors
     /// When not all could be written; then the part that was is taken back.
-    pub fn append(&mut self, lines: &[u8]) -> Result<Option<u64>, StoreError> {
+    pub fn append(&mut self, lines: &[u8]) -> Result<u64, StoreError> {
         let separated;
         let (bytes, lead) = if self.ends_with_newline {
             (lines, 0)
@@ -173,19 +157,23 @@ impl SessionFile {
             (&*separated, 1)
         };
         // One `write`, so that lines of two programs never mix; a second one only when the system took a part.
-        if let Err(error) = (&*self.file).write_all(bytes) {
-            self.take_back(bytes);
-            return Err(StoreError::io("write", &self.path)(error));
-        }
+        let mut file = &*self.file;
+        // An append leaves the position behind what it wrote.
+        let end = match file.write_all(bytes).and_then(|()| file.stream_position()) {
+            Ok(end) => end,
+            Err(error) => {
+                self.take_back(bytes);
+                return Err(StoreError::io("write", &self.path)(error));
+            }
+        };
         self.ends_with_newline = true;
-        let before = self.known.length;
-        self.known = Stamp::of(&self.file).map_err(StoreError::io("look at", &self.path))?;
-        if self.known.length != before + bytes.len() as u64 {
-            // The next check reads what came in between, and steps over what is ours.
-            self.known.length = before;
-            return Ok(None);
+        let start = end - bytes.len() as u64;
+        if start == self.known {
+            self.known = end;
         }
-        Ok(Some(before + lead))
+        // Else another program appended since the last look: the next one reads what came in between, and steps over
+        // what is ours.
+        Ok(start + lead)
     }
 
     /// Returns when what was written is on the disk.
@@ -200,15 +188,10 @@ impl SessionFile {
     fn take_back(&mut self, bytes: &[u8]) {
         let mut tail = Vec::new();
         let mut file = &*self.file;
-        let read = file.seek(SeekFrom::Start(self.known.length)).and_then(|_| file.read_to_end(&mut tail));
+        let read = file.seek(SeekFrom::Start(self.known)).and_then(|_| file.read_to_end(&mut tail));
         if read.is_ok() && bytes.starts_with(&tail) {
             // When this fails too, the next check finds the rest and steps over it.
-            let _ = self.file.set_len(self.known.length);
-            if let Ok(now) = Stamp::of(&self.file)
-                && now.length == self.known.length
-            {
-                self.known = now;
-            }
+            let _ = self.file.set_len(self.known);
         }
     }
 
@@ -271,7 +254,7 @@ impl SessionFile {
     }
 
     fn take(&mut self, file: File) -> Result<(), StoreError> {
-        self.known = Stamp::of(&file).map_err(StoreError::io("look at", &self.path))?;
+        self.known = look(&file).map_err(StoreError::io("look at", &self.path))?.0;
         self.file = Arc::new(file);
         self.ends_with_newline = true;
         Ok(())

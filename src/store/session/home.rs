@@ -31,7 +31,7 @@ pub enum Home {
 
 /// What became of lines.
 pub struct Placed {
-    /// The offset of the first in the file, when it is known.
+    /// The offset of the first in the file; none while they are in memory only.
     pub offset: Option<u64>,
     /// Why they are not in the file, when the session goes on without it.
     pub refused: Option<StoreError>,
@@ -120,11 +120,11 @@ impl Home {
             *outdated = None;
         }
         if unsaved.is_empty() {
-            return file.append(lines);
+            return file.append(lines).map(Some);
         }
         let offset = file.append(&[unsaved.as_slice(), lines].concat())?;
         let before = std::mem::take(unsaved).len() as u64;
-        Ok(offset.map(|offset| offset + before))
+        Ok(Some(offset + before))
     }
 }
 
