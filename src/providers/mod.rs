@@ -3,16 +3,55 @@
 //! A [`Provider`] speaks one wire API. It turns a [`Request`] into a stream of batches of
 //! [`StreamEvent`]s: a batch holds all that one read of the socket brought, so that the cost of an event does not
 //! include the cost of a wake-up. Exactly one terminal event comes last; nothing is thrown, failures are events.
+//!
+//! | module | what |
+//! |---|---|
+//! | [`completions`], [`anthropic`] | the wire APIs: each translates the request and decodes the stream, nothing else |
+//! | [`wire_api`], `call`, [`http`], [`tls`] | what an API module implements, one call, the HTTP client |
+//! | [`sse`], [`assembler`], [`arguments`], [`call_ids`], [`json_repair`] | framing, building the message, arguments of calls |
+//! | [`transform`], [`prompt`], [`limits`], [`sampling`], [`headers`], `thinking`, `compat`, `hosts` | making a request |
+//! | [`errors`], [`error_text`], [`overflow`], [`retry_after`] | what a failure means |
+//! | [`cost`] | what it costs |
+//! | [`catalogue`], [`models_json`], [`selection`], [`credentials`], [`environment`] | which models, which keys |
+//! | [`offline`], [`scripted`] | models inside the program |
 
+pub mod anthropic;
+pub mod arguments;
+pub mod assembler;
+mod call;
+pub mod call_ids;
 pub mod catalogue;
+mod compat;
+pub mod completions;
+pub mod cost;
 pub mod credentials;
 pub mod environment;
+mod error_body;
+pub mod error_text;
+pub mod errors;
 mod estimate;
+pub mod headers;
+mod hosts;
+pub mod http;
+pub mod json_repair;
+mod lax;
+pub mod limits;
 pub mod models_json;
 pub mod offline;
+pub mod overflow;
 mod playback;
+pub mod prompt;
+pub mod retry_after;
+pub mod sampling;
 pub mod scripted;
 pub mod selection;
+pub mod sse;
+#[cfg(test)]
+mod testing;
+mod thinking;
+pub mod tls;
+pub mod transform;
+pub mod wire_api;
 
 use std::{pin::Pin, sync::Arc, time::Duration};
 
@@ -20,6 +59,7 @@ use serde_json::{Map, Value};
 use tokio_stream::Stream;
 use tokio_util::sync::CancellationToken;
 
+use self::wire_api::WireApi;
 use crate::protocol::{Message, Model, StreamEvent, ThinkingLevel};
 
 /// Batches of events; the last batch ends with the terminal event.
@@ -33,6 +73,44 @@ pub trait Provider: Send + Sync {
     /// Sends the request and streams the answer. Cancelling [`Request::cancel`] ends the stream at once with a
     /// failure of class `aborted` that keeps what arrived; dropping the stream closes the connection.
     fn stream(&self, request: Request) -> EventStream;
+}
+
+/// How long the provider should keep the prompt in its cache.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum CacheRetention {
+    /// Not at all: a request that will not be continued.
+    None,
+    /// The provider's usual time.
+    #[default]
+    Short,
+    /// As long as the provider can.
+    Long,
+}
+
+/// The wire API of that name; `None` when this version does not speak it.
+#[must_use]
+pub fn wire_api(api: &str) -> Option<&'static dyn WireApi> {
+    const APIS: &[&dyn WireApi] = &[&completions::Completions, &anthropic::Anthropic];
+    APIS.iter().copied().find(|known| known.name() == api)
+}
+
+/// A provider that speaks the wire API of that name over HTTP; `None` when this version does not speak it.
+#[must_use]
+pub fn provider_for(api: &str) -> Option<Arc<dyn Provider>> {
+    wire_api(api).map(|api| Arc::new(HttpProvider(api)) as Arc<dyn Provider>)
+}
+
+/// A wire API over HTTP.
+struct HttpProvider(&'static dyn WireApi);
+
+impl Provider for HttpProvider {
+    fn api(&self) -> &str {
+        self.0.name()
+    }
+
+    fn stream(&self, request: Request) -> EventStream {
+        call::stream(self.0, request)
+    }
 }
 
 /// One model call.
@@ -54,10 +132,35 @@ pub struct Request {
     pub timeouts: Timeouts,
     /// Tokens for thinking, by level; replaces the built-in numbers.
     pub thinking_budgets: Map<String, Value>,
+    /// Tokens of output at most; the model's own limit when none. Always fitted to the window.
+    pub max_tokens: Option<u64>,
+    /// How long to keep the prompt in the provider's cache.
+    pub cache: CacheRetention,
     /// Request-level retries.
     pub retry: RequestRetry,
     /// Ends the call.
     pub cancel: CancellationToken,
+}
+
+impl Request {
+    /// A call of `model` with the defaults for all that is optional: no thinking, no key, no extra headers.
+    #[must_use]
+    pub fn new(model: Arc<Model>, messages: Vec<Message>) -> Self {
+        Self {
+            model,
+            messages,
+            thinking: ThinkingLevel::Off,
+            api_key: None,
+            session_id: None,
+            headers: Map::new(),
+            timeouts: Timeouts::default(),
+            thinking_budgets: Map::new(),
+            max_tokens: None,
+            cache: CacheRetention::default(),
+            retry: RequestRetry::default(),
+            cancel: CancellationToken::new(),
+        }
+    }
 }
 
 /// How long to wait for what. None = for ever.

@@ -1,0 +1,313 @@
+//! One model call over HTTP: send, retry, read, decode. The same for every wire API.
+//!
+//! The stream is lazy: nothing is sent before it is polled, nothing is read before the batch before was taken, and
+//! dropping it closes the connection. One batch holds what the socket had ready.
+
+use std::{pin::pin, sync::Arc, time::Duration};
+
+use bytes::Bytes;
+use futures_util::{FutureExt, stream};
+use reqwest::{
+    Client, Response, StatusCode, Url,
+    header::{CONTENT_TYPE, LOCATION},
+};
+use tokio::{
+    task::yield_now,
+    time::{sleep, timeout},
+};
+use uuid::Uuid;
+
+use super::{
+    EventStream, Request,
+    assembler::Assembler,
+    errors::{aborted, http_failure, wrong_body_failure},
+    headers::{redact, secrets},
+    http::{client_for, may_be_stale, read_failure, seconds, send_failure, shown},
+    wire_api::{BodyDecoder, Outgoing, WireApi},
+};
+use crate::protocol::{Failure, FailureClass, StreamEvent, time::now_ms};
+
+/// Bytes that one batch takes at most, so that a consumer is never handed a whole long answer at once.
+const BATCH_BYTES: usize = 256 * 1024;
+/// Bytes of an error body that are read.
+const ERROR_BYTES: usize = 256 * 1024;
+/// How long an error body may take.
+const ERROR_PATIENCE: Duration = Duration::from_secs(10);
+/// How long extras may take that come after the end of the answer, such as usage.
+const EXTRAS_PATIENCE: Duration = Duration::from_secs(15);
+
+/// Streams the answer to `request`.
+pub(crate) fn stream(api: &'static dyn WireApi, request: Request) -> EventStream {
+    let call = Call { out: Assembler::new(&request), api, request, stage: Stage::Unsent };
+    Box::pin(stream::unfold(call, Call::next))
+}
+
+struct Call {
+    api: &'static dyn WireApi,
+    request: Request,
+    out: Assembler,
+    stage: Stage,
+}
+
+enum Stage {
+    Unsent,
+    Reading(Box<Reading>),
+    Over,
+}
+
+struct Reading {
+    response: Response,
+    /// What was read already to see what kind of body it is.
+    peeked: Option<Bytes>,
+    body: Box<dyn BodyDecoder>,
+}
+
+impl Call {
+    /// The next batch; `None` after the one with the terminal event.
+    async fn next(mut self) -> Option<(Vec<StreamEvent>, Self)> {
+        loop {
+            let cancel = self.request.cancel.clone();
+            let mut cancelled = pin!(cancel.cancelled());
+            let ended = match &mut self.stage {
+                Stage::Over => return None,
+                Stage::Unsent => {
+                    let open = open(self.api, &self.request);
+                    let opened = tokio::select! {
+                        biased;
+                        () = &mut cancelled => Err(aborted()),
+                        opened = open => opened,
+                    };
+                    match opened {
+                        Ok(Opened { response, peeked }) => {
+                            let body = self.api.decoder(&self.request);
+                            self.stage = Stage::Reading(Box::new(Reading { response, peeked, body }));
+                            None
+                        }
+                        Err(failure) => Some(failure),
+                    }
+                }
+                Stage::Reading(reading) => {
+                    let read = reading.batch(&self.request, &mut self.out);
+                    tokio::select! {
+                        biased;
+                        () = &mut cancelled => Some(aborted()),
+                        () = read => None,
+                    }
+                }
+            };
+            if let Some(failure) = ended {
+                self.out.fail(failure);
+            }
+            if self.out.is_finished() {
+                self.stage = Stage::Over;
+            }
+            let mut events = self.out.take_events();
+            if !events.is_empty() {
+                events.iter_mut().for_each(|event| clean_terminal(event, &self.request));
+                return Some((events, self));
+            }
+        }
+    }
+}
+
+impl Reading {
+    /// Reads until something happened: waits for the first bytes, then takes what else is ready.
+    async fn batch(&mut self, request: &Request, out: &mut Assembler) {
+        let mut taken = 0;
+        let mut chunk = match self.peeked.take() {
+            Some(peeked) => Ok(Some(peeked)),
+            None => self.first(request).await,
+        };
+        loop {
+            match chunk {
+                Ok(Some(bytes)) => {
+                    taken += bytes.len();
+                    self.body.push(&bytes, out);
+                }
+                Ok(None) => self.body.finish(None, out),
+                Err(fault) => self.body.finish(Some(fault), out),
+            }
+            if out.is_finished() || taken >= BATCH_BYTES {
+                return;
+            }
+            chunk = match self.ready().await {
+                Some(read) => read,
+                None => return,
+            };
+        }
+    }
+
+    /// The next bytes when they are there already. The connection is a task of its own that hands over one piece at a
+    /// time: it gets one chance to bring the next.
+    async fn ready(&mut self) -> Option<Result<Option<Bytes>, Failure>> {
+        let mut read = self.response.chunk().now_or_never();
+        if read.is_none() {
+            yield_now().await;
+            read = self.response.chunk().now_or_never();
+        }
+        Some(read?.map_err(|error| read_failure(&error, self.response.url())))
+    }
+
+    async fn first(&mut self, request: &Request) -> Result<Option<Bytes>, Failure> {
+        let idle = match (request.timeouts.idle, self.body.is_complete()) {
+            (Some(idle), true) => Some(idle.min(EXTRAS_PATIENCE)),
+            (None, true) => Some(EXTRAS_PATIENCE),
+            (idle, false) => idle,
+        };
+        let url = self.response.url().clone();
+        match within(idle, self.response.chunk()).await {
+            Some(read) => read.map_err(|error| read_failure(&error, &url)),
+            None => Err(timed_out("Stream timed out: nothing arrived for", idle, &url)),
+        }
+    }
+}
+
+/// A response that is an event stream, as far as one can see.
+struct Opened {
+    response: Response,
+    peeked: Option<Bytes>,
+}
+
+/// Sends the request until an answer comes that is an event stream.
+async fn open(api: &dyn WireApi, request: &Request) -> Result<Opened, Failure> {
+    let outgoing = api.request(request)?;
+    let url = Url::parse(&outgoing.url).ok().filter(|url| url.has_host()).ok_or_else(|| {
+        let text = format!("Provider \"{}\": its baseUrl \"{}\" is no valid URL", request.model.provider, outgoing.url);
+        Failure::new(FailureClass::InvalidRequest, text)
+    })?;
+    let client = client_for(&url, request.timeouts.connect)?;
+    let mut tries = 0;
+    loop {
+        let failure = match send(&client, &url, &outgoing, request).await {
+            Ok(response) => match judge(response, request).await {
+                Ok(opened) => return Ok(opened),
+                Err(failure) => failure,
+            },
+            Err(failure) => failure,
+        };
+        if tries >= request.retry.max_retries || !failure.retryable {
+            return Err(failure);
+        }
+        sleep(delay(&failure, tries, request.retry.max_delay)?).await;
+        tries += 1;
+    }
+}
+
+/// How long to wait before another try: what the server asks for, or a growing time with some jitter.
+fn delay(failure: &Failure, tries: u32, max_delay: Duration) -> Result<Duration, Failure> {
+    if let Some(asked) = failure.retry_after_ms.map(Duration::from_millis) {
+        if !max_delay.is_zero() && asked > max_delay {
+            let text = format!(
+                "{} (the server asks for a retry delay of {}, above the limit of {})",
+                failure.message,
+                seconds(asked),
+                seconds(max_delay)
+            );
+            return Err(Failure { message: text, ..failure.clone() });
+        }
+        return Ok(asked);
+    }
+    let base = 0.5 * 2f64.powi(tries.min(8).cast_signed());
+    let chance = (Uuid::new_v4().as_u128() % 1000) as f64 / 1000.0;
+    Ok(Duration::from_secs_f64(base.min(8.0) * (1.0 - 0.25 * chance)))
+}
+
+/// Sends once, and once more when the connection turned out to be dead before anything was answered.
+async fn send(client: &Client, url: &Url, outgoing: &Outgoing, request: &Request) -> Result<Response, Failure> {
+    let limits = request.timeouts;
+    let headers = outgoing.headers.clone().into_map();
+    let mut fresh = false;
+    loop {
+        let sending = client.post(url.clone()).headers(headers.clone()).body(outgoing.body.clone()).send();
+        let error = match within(limits.first_byte, sending).await {
+            None => return Err(timed_out("Request timed out: no answer within", limits.first_byte, url)),
+            Some(Ok(response)) => return Ok(response),
+            Some(Err(error)) => error,
+        };
+        if fresh || !may_be_stale(&error) {
+            return Err(send_failure(&error, url, limits.connect));
+        }
+        fresh = true;
+    }
+}
+
+/// Whether the response is the stream that was asked for.
+async fn judge(mut response: Response, request: &Request) -> Result<Opened, Failure> {
+    let provider = &request.model.provider;
+    let status = response.status();
+    if !status.is_success() {
+        let mut failure = refusal(response, provider, status).await;
+        if request.api_key.is_none() && failure.class == FailureClass::Auth {
+            failure.message.push_str(" (no API key was sent)");
+        }
+        return Err(failure);
+    }
+    let content_type = response.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let kind = content_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    if !kind.contains("json") && !kind.contains("html") {
+        // Gateways forget or change the type; what is no event stream shows itself in the decoder.
+        return Ok(Opened { response, peeked: None });
+    }
+    // A wrong type over a right stream: an event stream does not begin like JSON or a page.
+    let url = response.url().clone();
+    let first = match within(request.timeouts.idle, response.chunk()).await {
+        Some(read) => read.map_err(|error| read_failure(&error, &url))?.unwrap_or_default(),
+        None => return Err(timed_out("Request timed out: no body within", request.timeouts.idle, &url)),
+    };
+    match first.trim_ascii_start().first() {
+        Some(b'{' | b'[' | b'<') | None => {
+            Err(wrong_body_failure(provider, &kind, &bounded_body(response, first.to_vec()).await))
+        }
+        Some(_) => Ok(Opened { response, peeked: Some(first) }),
+    }
+}
+
+async fn refusal(response: Response, provider: &str, status: StatusCode) -> Failure {
+    let headers = response.headers().clone();
+    let body = bounded_body(response, Vec::new()).await;
+    let mut failure = http_failure(provider, status.as_u16(), &headers, &body, now_ms());
+    if status.is_redirection() {
+        let target = headers.get(LOCATION).and_then(|value| value.to_str().ok()).unwrap_or_default();
+        let target = Url::parse(target).map(|url| shown(&url)).unwrap_or_default();
+        failure.message = format!("{status}: redirected to {target}; set the provider's baseUrl to where it is now");
+    }
+    failure
+}
+
+/// The beginning of a body, as much of it as comes in time.
+async fn bounded_body(mut response: Response, mut body: Vec<u8>) -> Vec<u8> {
+    let read = async {
+        while let Ok(Some(chunk)) = response.chunk().await {
+            body.extend_from_slice(&chunk);
+            if body.len() > ERROR_BYTES {
+                break;
+            }
+        }
+    };
+    // What came until then is what there is to show.
+    let _ = timeout(ERROR_PATIENCE, read).await;
+    body
+}
+
+/// Runs for at most `limit`; no limit waits for ever.
+async fn within<T>(limit: Option<Duration>, work: impl Future<Output = T>) -> Option<T> {
+    match limit {
+        Some(limit) => timeout(limit, work).await.ok(),
+        None => Some(work.await),
+    }
+}
+
+fn timed_out(what: &str, limit: Option<Duration>, url: &Url) -> Failure {
+    let text = format!("{what} {} ({})", seconds(limit.unwrap_or_default()), shown(url));
+    Failure::new(FailureClass::Network, text)
+}
+
+/// FC-106: whatever a server echoes, no key gets into a text that is shown and stored.
+fn clean_terminal(event: &mut StreamEvent, request: &Request) {
+    let StreamEvent::Failed { message, failure } = event else { return };
+    let text = redact(&failure.message, &secrets(request));
+    if text != failure.message {
+        Arc::make_mut(message).error_message = Some(text.clone());
+        failure.message = text;
+    }
+}

@@ -1,0 +1,328 @@
+//! Reads the events of a Chat Completions stream (sections 5.2 to 5.8 of the wire: chunks, reasoning, usage, ends).
+//!
+//! The API has no blocks: there is one text block and one thinking block, placed at their first delta that is not
+//! empty, and all blocks end when the stream does.
+
+use std::collections::HashMap;
+
+use serde::Deserialize;
+use serde_json::{Value, value::RawValue};
+
+use super::{details::Details, messages::REASONING_FIELDS, usage::WireUsage};
+use crate::{
+    protocol::{Failure, FailureClass, StopReason},
+    providers::{
+        assembler::Assembler,
+        errors::{malformed_event, stream_failure},
+        json_repair::mend,
+        lax::{Count, First, List, Obj, PartsOrText, Text},
+        sse::SseEvent,
+        wire_api::EventDecoder,
+    },
+};
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Chunk<'a> {
+    #[serde(borrow)]
+    id: Text<'a>,
+    #[serde(borrow)]
+    model: Text<'a>,
+    #[serde(borrow)]
+    choices: First<Obj<Choice<'a>>>,
+    #[serde(borrow)]
+    usage: Option<&'a RawValue>,
+    #[serde(borrow)]
+    error: Option<&'a RawValue>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Choice<'a> {
+    #[serde(borrow)]
+    delta: Obj<Delta<'a>>,
+    #[serde(borrow)]
+    finish_reason: Text<'a>,
+    /// Moonshot reports usage here.
+    #[serde(borrow)]
+    usage: Option<&'a RawValue>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Delta<'a> {
+    #[serde(borrow)]
+    content: PartsOrText<'a>,
+    #[serde(borrow)]
+    refusal: Text<'a>,
+    #[serde(borrow)]
+    reasoning_content: Text<'a>,
+    #[serde(borrow)]
+    reasoning: Text<'a>,
+    #[serde(borrow)]
+    reasoning_text: Text<'a>,
+    #[serde(borrow)]
+    reasoning_details: Option<&'a RawValue>,
+    #[serde(borrow)]
+    tool_calls: List<Obj<Fragment<'a>>>,
+    /// The form before parallel calls.
+    #[serde(borrow)]
+    function_call: Obj<Function<'a>>,
+}
+
+/// A piece of a call.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Fragment<'a> {
+    index: Count,
+    #[serde(borrow)]
+    id: Text<'a>,
+    #[serde(borrow)]
+    function: Obj<Function<'a>>,
+    #[serde(borrow)]
+    custom: Obj<Custom<'a>>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Function<'a> {
+    #[serde(borrow)]
+    name: Text<'a>,
+    #[serde(borrow)]
+    arguments: Option<&'a RawValue>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Custom<'a> {
+    #[serde(borrow)]
+    name: Text<'a>,
+    #[serde(borrow)]
+    input: Text<'a>,
+}
+
+impl Chunk<'_> {
+    /// Some gateways put an empty error into every chunk.
+    fn is_error(&self) -> bool {
+        self.error.is_some_and(|error| !matches!(error.get(), "\"\"" | "false" | "{}" | "[]"))
+    }
+}
+
+/// A call that is being streamed.
+struct OpenCall {
+    index: Option<u64>,
+    id: String,
+    place: usize,
+}
+
+/// Reads one answer.
+pub struct Decoder {
+    provider: String,
+    /// Whether the host sends a finish reason; otherwise the end of the body is the end.
+    sends_finish_reason: bool,
+    /// Arguments that the texts of free-text tools become, by tool.
+    free_text: HashMap<String, String>,
+    text: Option<usize>,
+    thinking: Option<usize>,
+    calls: Vec<OpenCall>,
+    details: Details,
+    finish: Option<String>,
+}
+
+impl Decoder {
+    /// A decoder for an answer of `provider`.
+    #[must_use]
+    pub fn new(provider: &str, sends_finish_reason: bool, free_text: HashMap<String, String>) -> Self {
+        Self {
+            provider: provider.to_owned(),
+            sends_finish_reason,
+            free_text,
+            text: None,
+            thinking: None,
+            calls: Vec::new(),
+            details: Details::default(),
+            finish: None,
+        }
+    }
+
+    fn chunk(&mut self, chunk: &Chunk<'_>, out: &mut Assembler) {
+        out.response_id(chunk.id.get().unwrap_or_default());
+        out.response_model(chunk.model.get().unwrap_or_default());
+        let choice = chunk.choices.0.as_ref().and_then(|choice| choice.0.as_ref());
+        if !chunk.is_error() {
+            out.start();
+        }
+        if let Some(delta) = choice.and_then(|choice| choice.delta.0.as_ref()) {
+            self.reasoning(delta, out);
+            self.text(delta.content.0.filled().or(delta.refusal.filled()), out);
+            for fragment in delta.tool_calls.0.iter().filter_map(|fragment| fragment.0.as_ref()) {
+                self.fragment(fragment, out);
+            }
+            if let Some(function) = &delta.function_call.0 {
+                self.function(Some(0), "", function, out);
+            }
+        }
+        for usage in [chunk.usage, choice.and_then(|choice| choice.usage)].into_iter().flatten() {
+            // Anything else than an object says nothing.
+            if let Ok(Obj(Some(usage))) = serde_json::from_str::<Obj<WireUsage>>(usage.get()) {
+                out.usage(usage.tokens(), usage.billed());
+            }
+        }
+        if let Some(reason) = choice.and_then(|choice| choice.finish_reason.filled()) {
+            out.raw_stop_reason(reason);
+            self.finish = Some(reason.to_owned());
+        }
+    }
+
+    /// Readable reasoning: the first field that holds some; hosts send two with equal text. The name of the field is
+    /// remembered, because it goes back in the same one.
+    fn reasoning(&mut self, delta: &Delta<'_>, out: &mut Assembler) {
+        let fields = [&delta.reasoning_content, &delta.reasoning, &delta.reasoning_text];
+        let named = REASONING_FIELDS.into_iter().zip(fields).find_map(|(name, field)| Some((name, field.filled()?)));
+        if let Some((name, text)) = named {
+            let place = self.thinking_place(name, out);
+            out.thinking_delta(place, text);
+        }
+        let details = delta.reasoning_details.and_then(|raw| serde_json::from_str(raw.get()).ok());
+        if let Some(Value::Array(pieces)) = details
+            && !pieces.is_empty()
+        {
+            // Encrypted details come without any readable text, and are wanted back all the same.
+            self.thinking_place("reasoning", out);
+            self.details.push(pieces);
+        }
+    }
+
+    fn thinking_place(&mut self, field: &str, out: &mut Assembler) -> usize {
+        *self.thinking.get_or_insert_with(|| {
+            let place = out.thinking_start();
+            out.thinking_replay(place, field.to_owned());
+            place
+        })
+    }
+
+    fn text(&mut self, text: Option<&str>, out: &mut Assembler) {
+        if let Some(text) = text {
+            let place = *self.text.get_or_insert_with(|| out.text_start());
+            out.text_delta(place, text);
+        }
+    }
+
+    fn fragment(&mut self, fragment: &Fragment<'_>, out: &mut Assembler) {
+        let id = fragment.id.get().unwrap_or_default();
+        if let Some(custom) = &fragment.custom.0 {
+            let name = custom.name.get().unwrap_or_default();
+            let place = self.call(fragment.index.0, id, name, out);
+            let property = self.free_text.get(name).map_or("input", String::as_str);
+            if !name.is_empty() {
+                out.call_is_free_text(place, property);
+            }
+            out.call_delta(place, custom.input.get().unwrap_or_default());
+        } else {
+            let nothing = Function::default();
+            self.function(fragment.index.0, id, fragment.function.0.as_ref().unwrap_or(&nothing), out);
+        }
+    }
+
+    fn function(&mut self, index: Option<u64>, id: &str, function: &Function<'_>, out: &mut Assembler) {
+        let place = self.call(index, id, function.name.get().unwrap_or_default(), out);
+        let Some(raw) = function.arguments.map(RawValue::get) else { return };
+        match serde_json::from_str::<Text<'_>>(raw).ok().as_ref().and_then(Text::get) {
+            Some(text) => out.call_delta(place, text),
+            // Some servers send the object itself, whole.
+            None if raw.starts_with('{') => out.call_delta(place, raw),
+            None => {}
+        }
+    }
+
+    /// The call that a fragment belongs to. The same index is the same call, unless both another id and a name come:
+    /// some servers number every call 0, others send a new id with each piece. Without an index the id decides, then
+    /// whether there is a name.
+    fn call(&mut self, index: Option<u64>, id: &str, name: &str, out: &mut Assembler) -> usize {
+        let has_id = !id.is_empty() && id != "null";
+        let known = match index {
+            Some(index) => self.calls.iter().rposition(|call| call.index == Some(index)).filter(|at| {
+                let other_id = has_id && !self.calls[*at].id.is_empty() && self.calls[*at].id != id;
+                !other_id || name.is_empty()
+            }),
+            None => match self.calls.iter().rposition(|call| has_id && call.id == id) {
+                None if name.is_empty() => self.calls.len().checked_sub(1),
+                found => found,
+            },
+        };
+        if let Some(at) = known {
+            let call = &mut self.calls[at];
+            if has_id && call.id.is_empty() {
+                id.clone_into(&mut call.id);
+                out.call_id(call.place, id);
+            }
+            out.call_name(call.place, name);
+            return call.place;
+        }
+        let place = out.call_start(id, name);
+        self.calls.push(OpenCall { index, id: if has_id { id.to_owned() } else { String::new() }, place });
+        place
+    }
+
+    /// Ends the answer as its finish reason says.
+    fn complete(&self, reason: &str, out: &mut Assembler) {
+        if let (Some(place), Some(details)) = (self.thinking, self.details.to_json()) {
+            out.thinking_replay(place, details);
+        }
+        let failed = |class, retryable| Failure {
+            retryable,
+            ..Failure::new(class, format!("Provider finish_reason: {reason}"))
+        };
+        match reason {
+            "stop" | "end" => out.done(StopReason::Stop),
+            "length" => out.done(StopReason::Length),
+            "tool_calls" | "function_call" => out.done(StopReason::ToolUse),
+            "content_filter" => out.fail(failed(FailureClass::ContentFilter, false)),
+            "model_context_window_exceeded" => out.fail(failed(FailureClass::ContextOverflow, false)),
+            "network_error" | "error" => out.fail(failed(FailureClass::ServerError, true)),
+            "insufficient_system_resource" => out.fail(failed(FailureClass::ProviderStop, true)),
+            _ => out.fail(failed(FailureClass::ProviderStop, false)),
+        }
+    }
+}
+
+impl EventDecoder for Decoder {
+    fn event(&mut self, event: SseEvent<'_>, out: &mut Assembler) {
+        let mended;
+        let (parsed, json) = match serde_json::from_slice::<Obj<Chunk<'_>>>(event.data) {
+            Ok(parsed) => (parsed, event.data),
+            Err(_) => match mend(event.data) {
+                Ok(text) => {
+                    mended = text;
+                    (serde_json::from_str(&mended).unwrap_or_default(), mended.as_bytes())
+                }
+                Err(error) => return out.fail(malformed_event(&error)),
+            },
+        };
+        let Obj(Some(chunk)) = parsed else { return };
+        self.chunk(&chunk, out);
+        // Servers that stop with an error send it as an object in a chunk, or as an event of that name.
+        if chunk.is_error() || event.name == "error" {
+            out.fail(stream_failure(&self.provider, &serde_json::from_slice(json).unwrap_or_default()));
+        }
+    }
+
+    fn finish(&mut self, fault: Option<Failure>, out: &mut Assembler) {
+        match (&self.finish, fault) {
+            (Some(reason), _) => self.complete(reason, out),
+            (None, Some(fault)) => out.fail(fault),
+            (None, None) if !self.sends_finish_reason => self.complete("stop", out),
+            (None, None) => {
+                out.fail(Failure::new(FailureClass::StreamTruncated, "Stream ended without finish_reason"));
+            }
+        }
+    }
+
+    fn is_complete(&self) -> bool {
+        self.finish.is_some()
+    }
+}
+
+#[cfg(test)]
+#[path = "decoder_tests.rs"]
+mod tests;

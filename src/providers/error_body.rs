@@ -1,0 +1,127 @@
+//! The error objects of providers, in all their shapes.
+
+use serde_json::Value;
+
+/// What an error body says.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct ErrorBody {
+    /// The provider's words.
+    pub message: Option<String>,
+    /// `error.type`.
+    pub kind: Option<String>,
+    /// `error.code`, also when it is a number.
+    pub code: Option<String>,
+    /// A finer code of some providers, `error.details.error_code`.
+    pub detail_code: Option<String>,
+    /// The code when it is an HTTP status of an error.
+    pub status: Option<u16>,
+    /// What a router's own upstream said.
+    pub upstream: Option<String>,
+}
+
+impl ErrorBody {
+    /// Looks for the error in a body: `error.message`, `error` as text, `message`, `Message`, `detail`; the body may be
+    /// a list of one.
+    pub(crate) fn read(body: &Value) -> Self {
+        let body = match body {
+            Value::Array(list) => list.first().unwrap_or(&Value::Null),
+            other => other,
+        };
+        let error = &body["error"];
+        let place = if error.is_object() { error } else { body };
+        let text = |value: &Value| match value {
+            Value::String(text) if !text.is_empty() => Some(text.clone()),
+            Value::Number(number) => Some(number.to_string()),
+            _ => None,
+        };
+        let said = |value: &Value| match value {
+            Value::String(text) if !text.is_empty() => Some(text.clone()),
+            // Some validate with a list of faults under `message`.
+            Value::Object(_) | Value::Array(_) => Some(value.to_string()),
+            _ => None,
+        };
+        let message = [&error["message"], if error.is_string() { error } else { &Value::Null }]
+            .into_iter()
+            .chain(["message", "Message", "detail"].map(|key| &body[key]))
+            .find_map(said);
+        let code = text(&place["code"]);
+        let numeric = code.as_deref().and_then(|code| code.parse().ok());
+        Self {
+            message,
+            kind: text(&place["type"]).filter(|kind| kind != "error"),
+            detail_code: text(&place["details"]["error_code"]),
+            status: numeric.filter(|status| (400..600).contains(status)),
+            upstream: text(&place["metadata"]["raw"]),
+            code,
+        }
+    }
+
+    /// True when the body holds an error: an `error` that is not null.
+    pub(crate) fn is_in(body: &Value) -> bool {
+        let body = body.get(0).unwrap_or(body);
+        body.get("error").is_some_and(|error| !error.is_null())
+    }
+
+    /// True when the type or one of the codes is in the list.
+    pub(crate) fn is_any(&self, names: &[&str]) -> bool {
+        [&self.kind, &self.code, &self.detail_code].into_iter().flatten().any(|name| names.contains(&name.as_str()))
+    }
+
+    /// All that can be matched against texts.
+    pub(crate) fn words(&self) -> String {
+        let parts = [&self.message, &self.kind, &self.code, &self.detail_code, &self.upstream];
+        parts.into_iter().flatten().map(String::as_str).collect::<Vec<_>>().join(" ")
+    }
+
+    /// The error in one line: the words, the upstream's words, and the type or code in brackets.
+    pub(crate) fn line(&self) -> String {
+        let mut line = self.message.clone().unwrap_or_else(|| "The provider reported an error without a text".into());
+        if let Some(upstream) = self.upstream.as_ref().filter(|upstream| !line.contains(upstream.as_str())) {
+            line = format!("{line}: {upstream}");
+        }
+        match self.kind.as_ref().or(self.code.as_ref()).filter(|name| !line.contains(name.as_str())) {
+            Some(name) => format!("{line} ({name})"),
+            None => line,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn the_error_is_found_in_every_shape() {
+        let table = [
+            (json!({"error": {"message": "m", "type": "t", "code": null}}), "m (t)", None),
+            (
+                json!({"error": "plain", "code": "Client specified an invalid argument"}),
+                "plain (Client specified an invalid argument)",
+                None,
+            ),
+            (json!([{"error": {"code": 503, "message": "m", "status": "UNAVAILABLE"}}]), "m (503)", Some(503)),
+            (json!({"message": {"detail": [1]}}), "{\"detail\":[1]}", None),
+            (json!({"Message": "aws"}), "aws", None),
+            (json!({"detail": "d"}), "d", None),
+            (
+                json!({"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}),
+                "Overloaded (overloaded_error)",
+                None,
+            ),
+            (
+                json!({"error": {"code": 502, "message": "gone", "metadata": {"raw": "socket hang up"}}}),
+                "gone: socket hang up (502)",
+                Some(502),
+            ),
+            (json!({"error": {"code": "1261", "message": "long"}}), "long (1261)", None),
+            (json!({"error": {}}), "The provider reported an error without a text", None),
+            (json!(7), "The provider reported an error without a text", None),
+        ];
+        for (body, line, status) in table {
+            let error = ErrorBody::read(&body);
+            assert_eq!((error.line().as_str(), error.status), (line, status), "{body}");
+        }
+    }
+}

@@ -1,0 +1,142 @@
+use reqwest::header::{HeaderName, HeaderValue};
+use serde_json::json;
+
+use super::*;
+
+fn headers(list: &[(&'static str, &'static str)]) -> HeaderMap {
+    list.iter().map(|(name, value)| (HeaderName::from_static(name), HeaderValue::from_static(value))).collect()
+}
+
+fn refused(provider: &str, status: u16, body: &str) -> Failure {
+    http_failure(provider, status, &HeaderMap::new(), body.as_bytes(), 0)
+}
+
+#[test]
+fn a_refused_request_has_the_class_that_its_status_and_body_say() {
+    use FailureClass as C;
+    let table = [
+        (503, r#"{"error":{"message":"overloaded","type":"server_error"}}"#, C::Overloaded, true),
+        (503, "down", C::ServerError, true),
+        (500, r#"{"error":{"type":"api_error","message":"x"}}"#, C::ServerError, true),
+        (408, "", C::ServerError, true),
+        (409, "", C::ServerError, true),
+        (529, "", C::Overloaded, true),
+        (498, "capacity", C::Overloaded, true),
+        (429, r#"{"error":{"message":"slow","type":"rate_limit_error"}}"#, C::RateLimited, true),
+        (
+            429,
+            r#"{"error":{"message":"You exceeded your quota: insufficient_quota, check billing"}}"#,
+            C::QuotaExhausted,
+            false,
+        ),
+        (
+            429,
+            r#"{"error":{"code":"rate_limit_exceeded","message":"add a card at /account/billing"}}"#,
+            C::RateLimited,
+            true,
+        ),
+        (
+            429,
+            r#"{"error":{"type":"rate_limit_error","details":{"error_code":"enforced_spend_limit_reached"}}}"#,
+            C::QuotaExhausted,
+            false,
+        ),
+        (429, r#"{"error":{"code":"1308","message":"plan"}}"#, C::QuotaExhausted, false),
+        (429, r#"{"error":{"code":"1302","message":"slow"}}"#, C::RateLimited, true),
+        (429, "too many tokens", C::RateLimited, true),
+        (402, "", C::QuotaExhausted, false),
+        (400, r#"{"error":{"message":"Your credit balance is too low"}}"#, C::QuotaExhausted, false),
+        (401, "billing", C::Auth, false),
+        (403, "", C::Permission, false),
+        (404, "", C::NotFound, false),
+        (422, "", C::InvalidRequest, false),
+        (400, r#"{"error":{"code":"content_filter","message":"x"}}"#, C::ContentFilter, false),
+        (400, r#"{"error":{"code":"tool_use_failed","message":"x"}}"#, C::ToolUseFailed, true),
+        (400, r#"{"error":{"message":"prompt is too long"}}"#, C::ContextOverflow, false),
+        (413, "rate limit", C::ContextOverflow, false),
+        (500, r#"{"error":{"message":"prompt is too long"}}"#, C::ContextOverflow, false),
+        (308, "", C::InvalidRequest, false),
+    ];
+    for (status, body, class, retryable) in table {
+        let failure = refused("custom", status, body);
+        assert_eq!((failure.class, failure.retryable), (class, retryable), "{status} {body}");
+        assert_eq!(failure.status, Some(status));
+    }
+    assert_eq!(refused("cerebras", 400, "").class, FailureClass::ContextOverflow);
+    assert_eq!(refused("custom", 400, "").class, FailureClass::InvalidRequest);
+}
+
+#[test]
+fn the_text_shows_status_and_body_but_no_markup() {
+    let json = r#"{"error":{"message":"boom"}}"#;
+    let page = "<!DOCTYPE html><html><head><TITLE>502\n Bad Gateway</TITLE></head><body>x</body></html>";
+    let table = [
+        (503, json, "503: {\"error\":{\"message\":\"boom\"}}"),
+        (502, page, "502: 502 Bad Gateway"),
+        (502, "<html>x</html>", "502: (a web page)"),
+        (400, " \n", "400: (no body)"),
+        (500, "plain words\n", "500: plain words"),
+    ];
+    for (status, body, text) in table {
+        assert_eq!(refused("custom", status, body).message, text);
+    }
+    let long = refused("custom", 500, &"é".repeat(5000)).message;
+    assert_eq!(long.chars().count(), "500: ".len() + TEXT_LIMIT + 1);
+}
+
+#[test]
+fn headers_give_the_wait_the_word_on_retrying_and_the_request_id() {
+    let list = [("retry-after", "17"), ("x-should-retry", "false"), ("request-id", "req_9")];
+    let failure = http_failure("anthropic", 429, &headers(&list), b"slow", 0);
+    assert_eq!((failure.retry_after_ms, failure.retryable), (Some(17_000), false));
+    assert_eq!(failure.message, "429: slow (request id: req_9)");
+    let known = http_failure("anthropic", 429, &headers(&list), b"slow {req_9}", 0);
+    assert_eq!(known.message, "429: slow {req_9}");
+    let retry = headers(&[("x-should-retry", "true")]);
+    assert!(http_failure("custom", 418, &retry, b"", 0).retryable);
+    assert!(!http_failure("custom", 401, &retry, b"", 0).retryable, "a wrong key stays wrong");
+}
+
+#[test]
+fn an_error_inside_a_stream_is_classified_by_code_type_and_text() {
+    use FailureClass as C;
+    let table = [
+        (json!({"error": {"type": "overloaded_error", "message": "Overloaded"}}), C::Overloaded, None),
+        (json!({"error": {"type": "overloaded", "code": "server_busy", "message": "later"}}), C::Overloaded, None),
+        (json!({"error": {"message": "The server had an error", "type": "server_error"}}), C::ServerError, None),
+        (json!({"error": {"message": "odd"}}), C::ServerError, None),
+        (json!({"error": {"code": 502, "message": "gone"}}), C::ServerError, Some(502)),
+        (json!({"error": {"code": "429", "message": "slow"}}), C::RateLimited, Some(429)),
+        (json!({"error": {"code": 400, "message": "bad"}}), C::InvalidRequest, Some(400)),
+        (
+            json!({"error": {"code": 400, "type": "exceed_context_size_error", "message": "m"}}),
+            C::ContextOverflow,
+            Some(400),
+        ),
+        (json!({"error": {"type": "rate_limit_error", "message": "m"}}), C::RateLimited, None),
+        (json!({"error": {"type": "authentication_error", "message": "m"}}), C::Auth, None),
+        (json!({"error": {"type": "permission_error", "message": "m"}}), C::Permission, None),
+        (json!({"error": {"type": "not_found_error", "message": "m"}}), C::NotFound, None),
+        (json!({"error": {"type": "billing_error", "message": "m"}}), C::QuotaExhausted, None),
+        (json!({"error": {"type": "invalid_request_error", "message": "m"}}), C::InvalidRequest, None),
+        (
+            json!({"error": {"message": "model loaded with context length of only 4096 tokens"}}),
+            C::ContextOverflow,
+            None,
+        ),
+    ];
+    for (body, class, status) in table {
+        let failure = stream_failure("custom", &body);
+        assert_eq!((failure.class, failure.status), (class, status), "{body}");
+    }
+}
+
+#[test]
+fn a_success_that_is_no_event_stream_is_named() {
+    let failure = wrong_body_failure("custom", "text/html", b"<title>Login</title>");
+    assert_eq!(failure.class, FailureClass::ProtocolError);
+    assert_eq!(failure.message, "Expected an event stream, got text/html (Login): check the provider's baseUrl");
+    let failure = wrong_body_failure("custom", "application/json", br#"{"error":{"type":"overloaded","message":"m"}}"#);
+    assert_eq!(failure.class, FailureClass::Overloaded);
+    assert_eq!(wrong_body_failure("custom", "application/json", b"{}").class, FailureClass::ProtocolError);
+}

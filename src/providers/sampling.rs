@@ -1,0 +1,219 @@
+//! How the sampling of a tool's arguments is constrained: strict JSON schemas and grammars.
+//!
+//! A declaration's `constrainedSampling` is `false`, `{"type":"json_schema","strict":"prefer"|"require"}` or
+//! `{"type":"grammar","variants":{"openai_lark"|"openai_regex": text}}`.
+
+use serde_json::{Map, Value, json};
+
+use crate::protocol::{Failure, FailureClass, ToolDeclaration};
+
+/// Keywords that strict mode does not take anywhere.
+const NOT_STRICT: &[&str] = &[
+    "$ref",
+    "$defs",
+    "definitions",
+    "allOf",
+    "oneOf",
+    "not",
+    "if",
+    "then",
+    "else",
+    "patternProperties",
+    "propertyNames",
+    "dependentSchemas",
+    "dependentRequired",
+    "unevaluatedProperties",
+    "prefixItems",
+    "contains",
+];
+
+/// A grammar that the text of a call must follow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Grammar<'a> {
+    /// `lark` or `regex`.
+    pub syntax: &'static str,
+    /// The grammar.
+    pub definition: &'a str,
+    /// The argument that the text becomes.
+    pub property: &'a str,
+}
+
+/// The grammar to declare a tool with, when it asks for one and its schema has exactly one argument, a text.
+#[must_use]
+pub fn grammar(tool: &ToolDeclaration) -> Option<Grammar<'_>> {
+    let asked = tool.constrained_sampling.as_ref().filter(|asked| asked["type"] == "grammar")?;
+    let variant = |name: &str| asked["variants"][name].as_str().filter(|text| !text.is_empty());
+    let (syntax, definition) = variant("openai_lark")
+        .map(|text| ("lark", text))
+        .or_else(|| variant("openai_regex").map(|text| ("regex", text)))?;
+    let properties = tool.parameters["properties"].as_object()?;
+    let mut names = properties.iter();
+    match (names.next(), names.next()) {
+        (Some((property, schema)), None) if schema["type"] == "string" => {
+            Some(Grammar { syntax, definition, property })
+        }
+        _ => None,
+    }
+}
+
+/// The schema to declare a tool strictly with: `None` when it does not ask, or only prefers what cannot be had.
+/// `allowed` says whether the host takes a schema's keyword and value.
+///
+/// # Errors
+/// When the tool requires strict sampling and the host or the schema does not allow it.
+pub fn strict_schema(
+    tool: &ToolDeclaration,
+    host_takes_it: bool,
+    allowed: impl Fn(&str, &Value) -> bool,
+) -> Result<Option<Value>, Failure> {
+    let asked = tool.constrained_sampling.as_ref().filter(|asked| asked["type"] == "json_schema");
+    let Some(asked) = asked else { return Ok(None) };
+    let schema = host_takes_it.then(|| strict(&tool.parameters, &allowed)).flatten();
+    if schema.is_none() && asked["strict"] == "require" {
+        let text = format!(
+            "The tool \"{}\" requires strict arguments, which this model or the tool's schema does not allow: choose another model or switch the tool off",
+            tool.name
+        );
+        return Err(Failure::new(FailureClass::InvalidRequest, text));
+    }
+    Ok(schema)
+}
+
+/// The schema in strict form: every property required, optional ones nullable, nothing additional.
+fn strict(schema: &Value, allowed: &impl Fn(&str, &Value) -> bool) -> Option<Value> {
+    let map = schema.as_object()?;
+    if map.iter().any(|(key, value)| NOT_STRICT.contains(&key.as_str()) || !allowed(key, value)) {
+        return None;
+    }
+    let mut out = Map::new();
+    for (key, value) in map {
+        let value = match (key.as_str(), value) {
+            ("properties", Value::Object(properties)) => Value::Object(strict_properties(map, properties, allowed)?),
+            ("items", items) => strict(items, allowed)?,
+            ("anyOf", Value::Array(list)) => {
+                Value::Array(list.iter().map(|option| strict(option, allowed)).collect::<Option<_>>()?)
+            }
+            ("additionalProperties", Value::Bool(false)) => continue,
+            // Free keys cannot be listed as required.
+            ("additionalProperties", _) => return None,
+            ("required", _) => continue,
+            (_, value) => value.clone(),
+        };
+        out.insert(key.clone(), value);
+    }
+    if map.get("type").is_some_and(|kind| kind == "object") {
+        let names: Vec<Value> = map
+            .get("properties")
+            .and_then(Value::as_object)
+            .into_iter()
+            .flat_map(Map::keys)
+            .cloned()
+            .map(Value::String)
+            .collect();
+        out.insert("required".into(), names.into());
+        out.insert("additionalProperties".into(), false.into());
+    }
+    Some(Value::Object(out))
+}
+
+fn strict_properties(
+    object: &Map<String, Value>,
+    properties: &Map<String, Value>,
+    allowed: &impl Fn(&str, &Value) -> bool,
+) -> Option<Map<String, Value>> {
+    let required = object.get("required").and_then(Value::as_array);
+    let is_required = |name: &str| required.is_some_and(|list| list.iter().any(|item| item == name));
+    let mut out = Map::new();
+    for (name, schema) in properties {
+        let schema = strict(schema, allowed)?;
+        out.insert(name.clone(), if is_required(name) { schema } else { nullable(schema) });
+    }
+    Some(out)
+}
+
+/// The schema, or null.
+fn nullable(mut schema: Value) -> Value {
+    let is_fixed = schema.get("enum").is_some() || schema.get("const").is_some();
+    match schema.get_mut("type") {
+        Some(Value::String(kind)) if !is_fixed => {
+            let kind = std::mem::take(kind);
+            schema["type"] = if kind == "null" { kind.into() } else { json!([kind, "null"]) };
+            schema
+        }
+        Some(Value::Array(kinds)) if !is_fixed => {
+            if !kinds.iter().any(|kind| kind == "null") {
+                kinds.push("null".into());
+            }
+            schema
+        }
+        _ => json!({ "anyOf": [schema, {"type": "null"}] }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tool(sampling: Value, parameters: Value) -> ToolDeclaration {
+        ToolDeclaration {
+            name: "t".into(),
+            parameters,
+            constrained_sampling: Some(sampling),
+            ..ToolDeclaration::default()
+        }
+    }
+
+    #[test]
+    fn strict_schemas_require_everything_and_make_the_optional_nullable() {
+        let schema = json!({"type": "object", "required": ["a"], "properties": {
+            "a": {"type": "string"},
+            "b": {"type": "integer", "description": "d"},
+            "c": {"enum": ["x"]},
+            "d": {"type": ["string", "null"]},
+            "e": {"type": "array", "items": {"type": "object", "properties": {"f": {"anyOf": [{"type": "string"}]}}}},
+        }});
+        let strict =
+            strict_schema(&tool(json!({"type": "json_schema", "strict": "prefer"}), schema), true, |_, _| true);
+        assert_eq!(
+            strict,
+            Ok(Some(json!({"type": "object", "properties": {
+                "a": {"type": "string"},
+                "b": {"type": ["integer", "null"], "description": "d"},
+                "c": {"anyOf": [{"enum": ["x"]}, {"type": "null"}]},
+                "d": {"type": ["string", "null"]},
+                "e": {"type": ["array", "null"], "items": {"type": "object",
+                    "properties": {"f": {"anyOf": [{"anyOf": [{"type": "string"}]}, {"type": "null"}]}},
+                    "required": ["f"], "additionalProperties": false}},
+            }, "required": ["a", "b", "c", "d", "e"], "additionalProperties": false})))
+        );
+    }
+
+    #[test]
+    fn what_cannot_be_strict_is_left_alone_or_refused() {
+        let schema = json!({"type": "object", "properties": {"a": {"type": "string", "pattern": "x"}}});
+        let free = json!({"type": "object", "additionalProperties": {"type": "string"}});
+        let with_ref = json!({"type": "object", "properties": {"a": {"$ref": "#/x"}}});
+        let prefer = || json!({"type": "json_schema", "strict": "prefer"});
+        let require = || json!({"type": "json_schema", "strict": "require"});
+        assert_eq!(strict_schema(&tool(json!(false), schema.clone()), true, |_, _| true), Ok(None));
+        assert_eq!(strict_schema(&tool(prefer(), schema.clone()), false, |_, _| true), Ok(None));
+        assert_eq!(strict_schema(&tool(prefer(), schema.clone()), true, |key, _| key != "pattern"), Ok(None));
+        assert_eq!(strict_schema(&tool(prefer(), free), true, |_, _| true), Ok(None));
+        assert_eq!(strict_schema(&tool(prefer(), with_ref), true, |_, _| true), Ok(None));
+        let refused = strict_schema(&tool(require(), schema), false, |_, _| true).unwrap_err();
+        assert!(refused.message.contains("\"t\""), "{refused}");
+    }
+
+    #[test]
+    fn a_grammar_needs_exactly_one_text_argument() {
+        let one = json!({"type": "object", "properties": {"code": {"type": "string"}}});
+        let asked = |variants: Value| json!({"type": "grammar", "variants": variants});
+        let lark = tool(asked(json!({"openai_regex": "r", "openai_lark": "l"})), one.clone());
+        assert_eq!(grammar(&lark), Some(Grammar { syntax: "lark", definition: "l", property: "code" }));
+        let regex = tool(asked(json!({"openai_regex": "r"})), one.clone());
+        assert_eq!(grammar(&regex).map(|grammar| grammar.syntax), Some("regex"));
+        assert_eq!(grammar(&tool(asked(json!({})), one)), None);
+        let two = json!({"properties": {"a": {"type": "string"}, "b": {"type": "string"}}});
+        assert_eq!(grammar(&tool(asked(json!({"openai_lark": "l"})), two)), None);
+    }
+}

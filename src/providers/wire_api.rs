@@ -1,0 +1,133 @@
+//! What one wire API adds to the common machinery: how a request is written and how an answer is read. Both are pure.
+//!
+//! Bytes, frames, JSON and events are separate layers. A [`BodyDecoder`] takes bytes; for the APIs that speak
+//! server-sent events [`SseBody`] does the framing, and an [`EventDecoder`] never sees where a chunk ended.
+
+use bytes::Bytes;
+use serde_json::Value;
+
+use super::{
+    Request,
+    assembler::Assembler,
+    error_body::ErrorBody,
+    errors::stream_failure,
+    headers::Headers,
+    sse::{SseDecoder, SseEvent},
+};
+use crate::protocol::Failure;
+
+/// One wire API.
+pub trait WireApi: Send + Sync + 'static {
+    /// The API's name, such as `openai-completions`.
+    fn name(&self) -> &'static str;
+
+    /// Writes the request.
+    ///
+    /// # Errors
+    /// When it cannot be written: a key or header that cannot be sent, a tool that the model cannot take.
+    fn request(&self, request: &Request) -> Result<Outgoing, Failure>;
+
+    /// A decoder for the answer to `request`.
+    fn decoder(&self, request: &Request) -> Box<dyn BodyDecoder>;
+}
+
+/// A request as it goes out. Always a POST of JSON.
+#[derive(Clone, Debug)]
+pub struct Outgoing {
+    /// Where it goes.
+    pub url: String,
+    /// Its headers; the length is added when it is sent.
+    pub headers: Headers,
+    /// Its body.
+    pub body: Bytes,
+}
+
+/// Reads the body of one answer, in chunks of any size.
+pub trait BodyDecoder: Send {
+    /// Takes the next bytes.
+    fn push(&mut self, bytes: &[u8], out: &mut Assembler);
+
+    /// The body is over: `None` when it ended cleanly, otherwise why no more comes. Always ends the stream.
+    fn finish(&mut self, fault: Option<Failure>, out: &mut Assembler);
+
+    /// True when the API's end mark was seen: what may still come is an extra, and worth no long wait.
+    fn is_complete(&self) -> bool;
+}
+
+/// Reads the events of one answer.
+pub trait EventDecoder: Send {
+    /// Takes one event.
+    fn event(&mut self, event: SseEvent<'_>, out: &mut Assembler);
+
+    /// No more events come. Without a fault, or after the API's end mark, the answer is judged by what arrived.
+    fn finish(&mut self, fault: Option<Failure>, out: &mut Assembler);
+
+    /// True when the API's end mark was seen.
+    fn is_complete(&self) -> bool;
+}
+
+/// Frames a body of server-sent events.
+pub struct SseBody<E> {
+    sse: SseDecoder,
+    events: E,
+    provider: String,
+}
+
+impl<E: EventDecoder> SseBody<E> {
+    /// For the answer to `request`.
+    pub fn new(events: E, request: &Request) -> Self {
+        Self { sse: SseDecoder::default(), events, provider: request.model.provider.clone() }
+    }
+}
+
+impl<E: EventDecoder> BodyDecoder for SseBody<E> {
+    fn push(&mut self, bytes: &[u8], out: &mut Assembler) {
+        let Self { sse, events, .. } = self;
+        sse.push(bytes, &mut |event| take(events, event, out));
+    }
+
+    fn finish(&mut self, fault: Option<Failure>, out: &mut Assembler) {
+        let Self { sse, events, .. } = self;
+        sse.finish(&mut |event| take(events, event, out));
+        if out.is_finished() {
+            return;
+        }
+        if !self.events.is_complete()
+            && let Some(failure) = self.stray_error()
+        {
+            out.fail(failure);
+            return;
+        }
+        self.events.finish(fault, out);
+    }
+
+    fn is_complete(&self) -> bool {
+        self.events.is_complete()
+    }
+}
+
+impl<E> SseBody<E> {
+    /// The error that lines outside of events spell together (rule S10).
+    fn stray_error(&self) -> Option<Failure> {
+        let stray: Value = serde_json::from_slice(self.sse.stray()).ok()?;
+        ErrorBody::is_in(&stray).then(|| stream_failure(&self.provider, &stray))
+    }
+}
+
+/// Hands an event on; the sentinel ends the stream also for APIs that do not define it (rule S7).
+fn take<E: EventDecoder>(events: &mut E, event: SseEvent<'_>, out: &mut Assembler) {
+    if out.is_finished() {
+        return;
+    }
+    if event.data.trim_ascii() == b"[DONE]" {
+        events.finish(None, out);
+    } else {
+        events.event(event, out);
+    }
+}
+
+/// `base` with `path` behind it, whether or not the base ends with a slash.
+#[must_use]
+pub(crate) fn join_url(base: &str, path: &str) -> String {
+    format!("{}{path}", base.trim().trim_end_matches('/'))
+}

@@ -1,0 +1,11 @@
+//! Recorded provider bodies through the decoders and through a real HTTP server, and the bad days of a connection.
+//!
+//! The bodies and what must come of them are in `tests/fixtures/providers`; its README says how they are to be read.
+
+mod compare;
+mod connection;
+mod decode;
+mod http;
+mod manifest;
+mod server;
+mod tls;
