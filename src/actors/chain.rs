@@ -128,7 +128,7 @@ impl Chain {
     pub async fn tool_result(&self, by: &Asking, mut ask: ToolResultAsk) -> Walked<ToolOutput> {
         let mut failures = Vec::new();
         for link in self.at(AskPoint::ToolResult) {
-            match put(link, by, Ask::ToolResult(ask.clone())).await {
+            match put(link, by, Ask::ToolResult(Box::new(ask.clone()))).await {
                 Ok(Verdict::ToolResult(verdict)) => ask.output = verdict.apply(ask.output),
                 // An after-hook that fails may have meant to hide something: the result is an error, not the output.
                 other => {

@@ -197,7 +197,7 @@ impl Turn {
             Input::WaitIdle(ticket) if self.is_idle() => self.reply(ticket, Ok(Reply::Done)),
             Input::WaitIdle(ticket) => self.idle_waiters.push(ticket),
             Input::Compact { instructions, ticket } => self.compact(instructions, ticket),
-            Input::Append { body, ticket } => self.append(body, ticket),
+            Input::Append { bodies, ticket } => self.append(bodies, ticket),
             Input::Stored { work, result } if work == self.work => self.stored(result),
             Input::Asked { work, verdict } if work == self.work => self.asked(verdict),
             Input::Prepared { work, result } if work == self.work => match result {

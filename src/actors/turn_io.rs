@@ -71,10 +71,10 @@ pub enum Input {
         /// Who wants to know.
         ticket: Ticket,
     },
-    /// Store an entry: at once when idle, else when the trace is over.
+    /// Store entries: at once when idle, else when the trace is over.
     Append {
-        /// The entry.
-        body: EntryBody,
+        /// The entries; at least one.
+        bodies: Vec<EntryBody>,
         /// Who wants to know.
         ticket: Ticket,
     },

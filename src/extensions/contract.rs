@@ -153,7 +153,7 @@ pub async fn answer(extension: &dyn Extension, ask: Ask) -> Result<Verdict, Exte
         Ask::BeforeRequest(ask) => Verdict::BeforeRequest(extension.before_request(ask).await?),
         Ask::MessageEnd(ask) => Verdict::MessageEnd(extension.message_end(ask).await?),
         Ask::ToolCall(ask) => Verdict::ToolCall(extension.tool_call(ask).await?),
-        Ask::ToolResult(ask) => Verdict::ToolResult(extension.tool_result(ask).await?),
+        Ask::ToolResult(ask) => Verdict::ToolResult(extension.tool_result(*ask).await?),
         Ask::TurnEnd(ask) => Verdict::TurnEnd(extension.turn_end(ask).await?),
         Ask::BeforeSettle(ask) => Verdict::BeforeSettle(extension.before_settle(ask).await?),
     })

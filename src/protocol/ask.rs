@@ -102,7 +102,7 @@ pub enum Ask {
     /// See [`AskPoint::ToolCall`].
     ToolCall(ToolCallAsk),
     /// See [`AskPoint::ToolResult`].
-    ToolResult(ToolResultAsk),
+    ToolResult(Box<ToolResultAsk>),
     /// See [`AskPoint::TurnEnd`].
     TurnEnd(TurnEndAsk),
     /// See [`AskPoint::BeforeSettle`].

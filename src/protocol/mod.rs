@@ -5,6 +5,7 @@
 
 pub mod ask;
 pub mod command;
+pub mod content;
 pub mod context;
 pub mod entry;
 pub mod event;

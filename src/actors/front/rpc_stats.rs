@@ -3,7 +3,7 @@
 use crate::{
     actors::shared::AgentShared,
     protocol::{
-        AgentMessage, Block, Message,
+        Message,
         context::convert_to_llm,
         wire::{ContextUsage, StatsData, TokenTotals},
     },
@@ -16,11 +16,6 @@ use crate::{
 pub fn stats(shared: &AgentShared, tree: &TreeView) -> StatsData {
     let totals = tree.totals();
     let messages = tree.context().messages;
-    let tool_calls = messages
-        .iter()
-        .filter_map(AgentMessage::as_assistant)
-        .map(|message| message.content.iter().filter(|block| matches!(block, Block::ToolCall(_))).count())
-        .sum();
     let usage = totals.usage;
     let window = shared.selection().model.as_ref().map_or(0, |model| model.context_window);
     StatsData {
@@ -28,7 +23,7 @@ pub fn stats(shared: &AgentShared, tree: &TreeView) -> StatsData {
         session_id: tree.header().id.clone(),
         user_messages: totals.user_messages,
         assistant_messages: totals.assistant_messages,
-        tool_calls,
+        tool_calls: totals.tool_calls,
         tool_results: totals.tool_results,
         total_messages: totals.messages,
         tokens: TokenTotals {

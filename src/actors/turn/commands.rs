@@ -6,7 +6,7 @@ use super::{Phase, Then, Turn};
 use crate::{
     actors::{
         queues::Pending,
-        turn_io::{Effect, Note, Ticket},
+        turn_io::{Effect, NewEntry, Note, Ticket},
     },
     protocol::{
         CommandError, EntryBody, Reply,
@@ -57,11 +57,11 @@ impl Turn {
         self.reply(ticket, Ok(Reply::Queue { steering, follow_up }));
     }
 
-    pub(super) fn append(&mut self, body: EntryBody, ticket: Ticket) {
+    pub(super) fn append(&mut self, bodies: Vec<EntryBody>, ticket: Ticket) {
         match self.phase {
-            Phase::Idle => self.store(vec![body.into()], false, Then::Append(ticket)),
+            Phase::Idle => self.store(bodies.into_iter().map(NewEntry::from).collect(), false, Then::Append(ticket)),
             _ => {
-                self.held.push(body);
+                self.held.extend(bodies);
                 self.reply(ticket, Ok(Reply::Done));
             }
         }

@@ -235,7 +235,7 @@ impl Turn {
         }
         if !self.held.is_empty() {
             let entries = self.take_held();
-            self.store(entries, false, Then::Held);
+            return self.store(entries, false, Then::Held);
         }
     }
 }

@@ -40,7 +40,7 @@ impl LoopState {
                 let ticket = self.ticket(reply);
                 self.feed(myself, Input::Compact { instructions, ticket }).await;
             }
-            Command::AppendEntry(body) => self.append_entry(myself, *body, reply).await,
+            Command::AppendEntry(body) => self.append(myself, vec![*body], reply).await,
             Command::SetQueueMode { kind, mode } => {
                 self.set_queue_mode(myself, kind, mode).await;
                 reply.send(Ok(Reply::Done));
@@ -81,15 +81,21 @@ impl LoopState {
         }
     }
 
-    async fn append_entry(&mut self, myself: &ActorRef<LoopMsg>, body: EntryBody, reply: ReplyTo) {
+    async fn append(&mut self, myself: &ActorRef<LoopMsg>, bodies: Vec<EntryBody>, reply: ReplyTo) {
         let ticket = self.ticket(reply);
-        self.feed(myself, Input::Append { body, ticket }).await;
+        self.feed(myself, Input::Append { bodies, ticket }).await;
     }
 
-    /// Stores an entry; when it is stored (or waits for the end of the trace), answers with `value`.
-    async fn append_then(&mut self, myself: &ActorRef<LoopMsg>, body: EntryBody, reply: ReplyTo, value: Reply) {
+    /// Stores entries; when they are stored (or wait for the end of the trace), answers with `value`.
+    async fn append_then(
+        &mut self,
+        myself: &ActorRef<LoopMsg>,
+        bodies: Vec<EntryBody>,
+        reply: ReplyTo,
+        value: Reply,
+    ) {
         let then = ReplyTo::new(move |result| reply.send(result.map(|_| value)));
-        self.append_entry(myself, body, then).await;
+        self.append(myself, bodies, then).await;
     }
 
     async fn set_queue_mode(&mut self, myself: &ActorRef<LoopMsg>, kind: QueueKind, mode: QueueMode) {
@@ -146,12 +152,9 @@ impl LoopState {
         self.shared.publish(events);
         let body = EntryBody::ModelChange { provider: name.provider.clone(), model_id: name.model_id.clone() };
         let value = Reply::Model(Some(ModelChoice { model: name, level, scoped }));
-        if changed {
-            self.append_entry(myself, body, ReplyTo::nobody()).await;
-            self.append_then(myself, EntryBody::thinking(level), reply, value).await;
-        } else {
-            self.append_then(myself, body, reply, value).await;
-        }
+        let mut bodies = vec![body];
+        bodies.extend(changed.then(|| EntryBody::thinking(level)));
+        self.append_then(myself, bodies, reply, value).await;
     }
 
     async fn cycle_model(&mut self, myself: &ActorRef<LoopMsg>, reply: ReplyTo) {
@@ -194,7 +197,7 @@ impl LoopState {
         }
         self.selection_changed();
         self.shared.publish(vec![Event::ThinkingLevelChanged { level }]);
-        self.append_then(myself, EntryBody::thinking(level), reply, value).await;
+        self.append_then(myself, vec![EntryBody::thinking(level)], reply, value).await;
     }
 
     async fn cycle_thinking(&mut self, myself: &ActorRef<LoopMsg>, reply: ReplyTo) {
@@ -223,6 +226,6 @@ impl LoopState {
             }
             reply.send(result.map(|_| Reply::Done));
         });
-        self.append_entry(myself, body, then).await;
+        self.append(myself, vec![body], then).await;
     }
 }

@@ -3,6 +3,7 @@
 use std::{borrow::Cow, sync::PoisonError};
 
 use serde::Deserialize;
+use serde_json::value::RawValue;
 
 use super::{EntryRef, TreeView};
 use crate::{
@@ -23,6 +24,8 @@ pub struct Totals {
     pub user_messages: usize,
     /// Answers.
     pub assistant_messages: usize,
+    /// Calls of tools in the answers.
+    pub tool_calls: usize,
     /// Results of tools.
     pub tool_results: usize,
     /// All messages.
@@ -67,9 +70,11 @@ impl Totals {
         }
         // Only the numbers are read: content of megabytes is skipped, and not kept.
         let Ok(line) = entry.text() else { return };
-        let Some((usage, model)) = spent(entry.kind(), &line) else { return };
+        let Some(spent) = spent(entry.kind(), &line) else { return };
+        self.tool_calls += spent.tool_calls;
+        let Some(usage) = spent.usage else { return };
         self.usage.add(&usage);
-        match model {
+        match spent.model {
             None => self.tools_and_summaries.add(&usage),
             Some(model) => match self.by_model.iter_mut().find(|(known, _)| *known == model) {
                 Some((_, sum)) => sum.add(&usage),
@@ -89,23 +94,32 @@ fn spends(kind: EntryKind) -> bool {
     )
 }
 
-/// What an entry spent, and the model that it is counted for; none for tools and summaries.
-fn spent(kind: EntryKind, line: &str) -> Option<(Usage, Option<String>)> {
+/// What an entry adds to the sums.
+struct Spent {
+    usage: Option<Usage>,
+    /// The model that it is counted for; none for tools and summaries.
+    model: Option<String>,
+    tool_calls: usize,
+}
+
+fn spent(kind: EntryKind, line: &str) -> Option<Spent> {
     #[derive(Deserialize)]
     struct Message<'a> {
         #[serde(borrow)]
         message: Spender<'a>,
     }
-    match kind {
+    let (spender, of_a_model) = match kind {
         EntryKind::Message(role) => {
             let Message { message } = serde_json::from_str(line).ok()?;
-            Some((message.usage?, (role == Role::Assistant).then(|| message.model())))
+            (message, role == Role::Assistant)
         }
-        _ => {
-            let entry: Spender<'_> = serde_json::from_str(line).ok()?;
-            Some((entry.usage?, (kind == EntryKind::Usage).then(|| entry.model())))
-        }
-    }
+        _ => (serde_json::from_str::<Spender<'_>>(line).ok()?, kind == EntryKind::Usage),
+    };
+    Some(Spent {
+        model: of_a_model.then(|| spender.model()),
+        tool_calls: if of_a_model { spender.tool_calls() } else { 0 },
+        usage: spender.usage,
+    })
 }
 
 /// The fields that tell who spent how much.
@@ -119,10 +133,23 @@ struct Spender<'a> {
     model: Cow<'a, str>,
     #[serde(default)]
     response_model: Option<String>,
+    #[serde(borrow, default)]
+    content: Option<&'a RawValue>,
 }
 
 impl Spender<'_> {
     fn model(&self) -> String {
         format!("{}/{}", self.provider, self.response_model.as_deref().unwrap_or(&self.model))
+    }
+
+    fn tool_calls(&self) -> usize {
+        #[derive(Deserialize)]
+        struct Block<'a> {
+            #[serde(borrow, rename = "type")]
+            kind: Cow<'a, str>,
+        }
+        // Content that is a plain text, or damaged, calls nothing.
+        let blocks = self.content.and_then(|raw| serde_json::from_str::<Vec<Block<'_>>>(raw.get()).ok());
+        blocks.map_or(0, |blocks| blocks.iter().filter(|block| block.kind == "toolCall").count())
     }
 }
