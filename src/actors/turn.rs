@@ -12,16 +12,21 @@
 //! stored: every step that acts is reached from [`Input::Stored`].
 //!
 //! This file has the state and the dispatch; the steps are in its submodules, in the order in which a trace takes
-//! them: [`commands`], [`opening`], [`answer`], [`settling`].
+//! them: [`commands`], [`opening`], [`answer`], [`settling`]; [`faults`] has what is done about deaths and a full disk.
 
 mod answer;
 mod commands;
+mod faults;
 mod opening;
 mod settling;
 #[cfg(test)]
 mod tests;
 
-use std::{collections::HashSet, mem, sync::Arc};
+use std::{
+    collections::{HashSet, VecDeque},
+    mem,
+    sync::Arc,
+};
 
 use super::{
     batch::Batch,
@@ -31,16 +36,12 @@ use super::{
     turn_io::{Effect, Input, NewEntry, Ticket, Work},
 };
 use crate::protocol::{
-    AgentMessage, AssistantMessage, CommandError, Entry, EntryBody, EntryId, Event, Failure, FailureClass, Reply,
-    ToolResultMessage,
+    AgentMessage, AssistantMessage, CommandError, Entry, EntryBody, EntryId, Event, Failure, Reply, ToolResultMessage,
     ask::{Ask, AskPoint, TurnDecision, Verdict},
     command::QueueKind,
-    event::{CompactionReason, NoticeLevel},
+    event::CompactionReason,
     time::Millis,
 };
-
-/// How often workers that die are started again within one trace before the turn fails.
-const RESPAWNS: u32 = 3;
 
 /// What the machine waits for.
 #[derive(Debug)]
@@ -59,7 +60,7 @@ enum Phase {
 #[derive(Debug)]
 enum Then {
     /// The prompt: the trace begins.
-    Open(Option<Ticket>),
+    Open,
     /// Messages of a later turn.
     Deliver,
     /// The answer.
@@ -94,6 +95,8 @@ struct Trace {
     system_prompt: Option<String>,
     /// The loop run has been announced.
     in_run: bool,
+    /// The turn has been announced.
+    in_turn: bool,
     /// Counted from 0 in the loop run.
     turn: u32,
     /// What the loop run added.
@@ -130,6 +133,8 @@ pub struct Turn {
     queues: Queues,
     /// Entries that wait for the end of the trace.
     held: Vec<EntryBody>,
+    /// Commands that wait until an idle agent has stored an entry.
+    deferred: VecDeque<Input>,
     /// Calls that a crash of an earlier process left without results.
     open: Option<OpenCalls>,
     idle_waiters: Vec<Ticket>,
@@ -159,6 +164,7 @@ impl Turn {
             trace: None,
             queues: resume.queues,
             held: Vec::new(),
+            deferred: VecDeque::new(),
             open: None,
             idle_waiters: Vec::new(),
             now,
@@ -172,7 +178,8 @@ impl Turn {
         }
         if resume.active {
             let trace = turn.trace();
-            trace.attempt = resume.attempt;
+            // With a new prompt, what was retried belongs to the trace before.
+            trace.attempt = if resume.prompt.is_some() { 0 } else { resume.attempt };
             trace.prompt = resume.prompt.map(|prompt| (prompt, None));
             turn.go_on(resume.position);
         } else if let Position::Calls { batch, message, results } = resume.position
@@ -187,6 +194,15 @@ impl Turn {
     /// Takes an input; the effects are to be carried out in order.
     pub fn on(&mut self, now: Millis, input: Input) -> Vec<Effect> {
         self.now = now;
+        if self.is_saving() && commands::is_command(&input) {
+            self.deferred.push_back(input);
+        } else {
+            self.take(input);
+        }
+        mem::take(&mut self.out)
+    }
+
+    fn take(&mut self, input: Input) {
         match input {
             Input::Prompt { pending, behavior, ticket } => self.prompt(pending, behavior, ticket),
             Input::Queue { kind, pending, ticket } => self.enqueue(kind, pending, ticket),
@@ -224,7 +240,6 @@ impl Turn {
             // Work of an older generation.
             _ => {}
         }
-        mem::take(&mut self.out)
     }
 
     /// Whether no trace runs and nothing is being stored.
@@ -260,6 +275,11 @@ impl Turn {
         &self.queues
     }
 
+    /// Whether an idle agent stores an entry: too short to be told of as work, so commands wait for its end.
+    fn is_saving(&self) -> bool {
+        self.trace.is_none() && matches!(self.phase, Phase::Storing(Then::Append(_) | Then::Held))
+    }
+
     fn stored(&mut self, result: Result<Vec<Arc<Entry>>, String>) {
         let then = match mem::replace(&mut self.phase, Phase::Idle) {
             Phase::Storing(then) => then,
@@ -273,14 +293,7 @@ impl Turn {
             Err(cause) => return self.store_failed(then, cause),
         };
         match then {
-            Then::Open(ticket) => {
-                if let Some(ticket) = ticket {
-                    self.reply(ticket, Ok(Reply::Input(crate::protocol::command::Disposition::Started)));
-                }
-                self.announce_run();
-                self.publish_delivered(&entries);
-                self.call_model();
-            }
+            Then::Open => self.opened(&entries),
             Then::Deliver => {
                 self.publish_delivered(&entries);
                 self.call_model();
@@ -305,7 +318,7 @@ impl Turn {
             }
             Then::Held => {
                 self.publish_entries(&entries);
-                self.settled();
+                self.held_stored();
             }
             Then::Append(ticket) => {
                 self.publish_entries(&entries);
@@ -314,27 +327,6 @@ impl Turn {
                 self.idle_again();
             }
         }
-    }
-
-    /// The disk refuses: the trace ends here, visibly, and nothing that was queued is lost.
-    fn store_failed(&mut self, then: Then, cause: String) {
-        let text = format!("The session could not be saved: {cause}. Nothing was done that is not stored.");
-        self.publish(Event::Notice { level: NoticeLevel::Error, text });
-        match then {
-            Then::Open(Some(ticket)) | Then::Append(ticket) | Then::Compaction(_, Some(ticket)) => {
-                self.reply(ticket, Err(CommandError::Store(cause)));
-            }
-            _ => {}
-        }
-        let Some(trace) = self.trace.as_mut() else { return self.idle_again() };
-        if let Some((pending, kind)) = trace.leaving.take() {
-            self.queues.put_back(kind, pending);
-        }
-        if mem::take(&mut self.trace().in_run) {
-            let messages = mem::take(&mut self.trace().messages);
-            self.publish(Event::AgentEnd { messages, will_retry: false });
-        }
-        self.settled();
     }
 
     fn asked(&mut self, verdict: Option<Verdict>) {
@@ -372,37 +364,6 @@ impl Turn {
             self.stored(Ok(Vec::new()));
         } else {
             self.store(entries, false, then);
-        }
-    }
-
-    /// A worker died before it answered. What it did is done again where that is safe: the session is the same as if
-    /// nothing had happened. Three deaths in a trace are a defect that does not pass, and fail the turn.
-    fn gone(&mut self, actor: &'static str, cause: &str) {
-        if !matches!(self.phase, Phase::Preparing | Phase::Streaming | Phase::RunningTools) {
-            return match self.phase {
-                Phase::Asking(_) => self.asked(None),
-                Phase::Compacting(..) => self.compacted(Err(format!("the compactor failed: {cause}"))),
-                _ => {}
-            };
-        }
-        let trace = self.trace();
-        trace.respawns += 1;
-        let (spent, aborted) = (trace.respawns > RESPAWNS, trace.aborted);
-        if !aborted && !spent {
-            self.publish(Event::Restarted { actor: actor.to_owned(), cause: cause.to_owned() });
-        }
-        match self.phase {
-            Phase::RunningTools if aborted || spent => self.batch_done(),
-            Phase::RunningTools => match self.trace().batch.take() {
-                Some(batch) => self.recover(batch),
-                None => self.store_results(),
-            },
-            _ if aborted => self.answer_aborted(),
-            _ if spent => self.failed_before_start(Failure::new(
-                FailureClass::Internal,
-                format!("the worker for the model call ({actor}) failed repeatedly: {cause}"),
-            )),
-            _ => self.call_model(),
         }
     }
 
@@ -445,6 +406,11 @@ impl Turn {
         self.out.push(Effect::Ask { work, ask });
     }
 
+    fn publish_turn_start(&mut self) {
+        self.trace().in_turn = true;
+        self.publish(Event::TurnStart);
+    }
+
     fn publish_queues(&mut self) {
         // What has left its queue and is not delivered yet still waits.
         let on_its_way = self.trace.as_ref().and_then(|trace| trace.next.as_ref().or(trace.leaving.as_ref()));
@@ -474,8 +440,6 @@ impl Turn {
         for entry in entries {
             match opening::message_of(entry) {
                 Some(message) => self.publish_message(message, entry.id.clone()),
-                // A change of the selection or the name has an event of its own.
-                None if entry.body.has_own_event() => {}
                 None => self.publish(Event::EntryAppended { entry: entry.clone() }),
             }
         }

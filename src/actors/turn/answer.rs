@@ -45,7 +45,7 @@ impl Turn {
         self.answered(message, Some(Failure::new(FailureClass::Aborted, text)), false);
     }
 
-    fn empty_answer(&self, stop_reason: StopReason, text: &str) -> Arc<AssistantMessage> {
+    pub(super) fn empty_answer(&self, stop_reason: StopReason, text: &str) -> Arc<AssistantMessage> {
         Arc::new(AssistantMessage {
             stop_reason,
             error_message: Some(text.to_owned()),
@@ -180,6 +180,7 @@ impl Turn {
         let Some((_, message)) = trace.answer.clone() else { return self.before_settle() };
         let tool_results = trace.results.iter().map(|(_, result)| result.clone()).collect();
         let terminates = trace.batch.as_ref().map(Batch::terminates);
+        trace.in_turn = false;
         self.publish(Event::TurnEnd { message: message.clone(), tool_results });
         if message.is_failed() || decision == TurnDecision::End {
             return self.run_over();

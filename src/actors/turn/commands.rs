@@ -6,7 +6,7 @@ use super::{Phase, Then, Turn};
 use crate::{
     actors::{
         queues::Pending,
-        turn_io::{Effect, NewEntry, Note, Ticket},
+        turn_io::{Effect, Input, NewEntry, Note, Ticket},
     },
     protocol::{
         CommandError, EntryBody, Reply,
@@ -20,8 +20,28 @@ pub(super) const CANCELLED: &str = "Compaction cancelled";
 /// Why a retry ended when somebody cancelled it.
 pub(super) const RETRY_CANCELLED: &str = "Retry cancelled";
 
+/// Whether an input comes from outside, not from the machine's own workers.
+pub(super) fn is_command(input: &Input) -> bool {
+    matches!(
+        input,
+        Input::Prompt { .. }
+            | Input::Queue { .. }
+            | Input::ClearQueue(_)
+            | Input::SetQueueMode(..)
+            | Input::Abort(_)
+            | Input::AbortRetry(_)
+            | Input::WaitIdle(_)
+            | Input::Compact { .. }
+            | Input::Append { .. }
+    )
+}
+
 impl Turn {
     pub(super) fn prompt(&mut self, pending: Pending, behavior: Option<QueueKind>, ticket: Ticket) {
+        if !self.is_idle() && self.trace.is_none() {
+            let busy = "A compaction is running. Wait for it, or abort it, before sending a prompt.";
+            return self.reply(ticket, Err(CommandError::Refused(busy.into())));
+        }
         if !self.is_idle() {
             return match behavior {
                 Some(kind) => self.enqueue(kind, pending, ticket),
@@ -61,6 +81,7 @@ impl Turn {
         match self.phase {
             Phase::Idle => self.store(bodies.into_iter().map(NewEntry::from).collect(), false, Then::Append(ticket)),
             _ => {
+                // Whoever sends an entry during a trace is not kept waiting for the end of it.
                 self.held.extend(bodies);
                 self.reply(ticket, Ok(Reply::Done));
             }

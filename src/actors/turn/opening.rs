@@ -6,9 +6,9 @@ use super::{Leaving, OpenCalls, Then, Turn};
 use crate::{
     actors::{batch, queues::Pending, resume::Position, turn_io::NewEntry},
     protocol::{
-        AgentMessage, Block, Content, Entry, EntryBody, Event, ImageBlock, StopReason,
+        AgentMessage, Block, Content, Entry, EntryBody, Event, ImageBlock, Reply, StopReason,
         ask::{Ask, BeforeAgentStartAsk},
-        command::QueueKind,
+        command::{Disposition, QueueKind},
         message::CustomMessage,
         time::parse_iso,
     },
@@ -64,13 +64,25 @@ impl Turn {
 
     /// Stores the prompt, what was held before it, what waits to steer, and what extensions put behind it.
     pub(super) fn open_trace(&mut self, extra: Vec<AgentMessage>) {
-        let Some((prompt, ticket)) = self.trace().prompt.take() else { return self.call_model() };
+        let Some((prompt, _)) = &self.trace().prompt else { return self.call_model() };
+        let prompt = new_entry(prompt);
         let mut entries = self.take_held();
-        entries.push(new_entry(&prompt));
+        entries.push(prompt);
         entries.extend(extra.into_iter().map(|message| NewEntry::from(body_of(message))));
         // What is queued survives an abort.
         let steering = if self.is_aborted() { Vec::new() } else { self.queues.poll(QueueKind::Steer) };
-        self.store_delivery(entries, (steering, QueueKind::Steer), Then::Open(ticket));
+        self.store_delivery(entries, (steering, QueueKind::Steer), Then::Open);
+    }
+
+    /// The prompt is stored: the trace has begun.
+    pub(super) fn opened(&mut self, entries: &[Arc<Entry>]) {
+        let Some((_, ticket)) = self.trace().prompt.take() else { return self.call_model() };
+        if let Some(ticket) = ticket {
+            self.reply(ticket, Ok(Reply::Input(Disposition::Started)));
+        }
+        self.announce_run();
+        self.publish_delivered(entries);
+        self.call_model();
     }
 
     /// Entries that waited for the end of a trace.
@@ -84,7 +96,7 @@ impl Turn {
         if !mem::replace(&mut trace.in_run, true) {
             trace.turn = 0;
             self.publish(Event::AgentStart);
-            self.publish(Event::TurnStart);
+            self.publish_turn_start();
         }
     }
 
@@ -100,7 +112,7 @@ impl Turn {
         let (mut pending, kind) = self.trace().next.take().unwrap_or((Vec::new(), QueueKind::Steer));
         if self.is_aborted() {
             self.queues.put_back(kind, pending);
-            self.publish(Event::TurnStart);
+            self.publish_turn_start();
             return self.answer_aborted();
         }
         let mut kind = kind;
@@ -108,7 +120,7 @@ impl Turn {
             kind = QueueKind::Steer;
             pending = self.queues.poll(kind);
         }
-        self.publish(Event::TurnStart);
+        self.publish_turn_start();
         let entries = extra.into_iter().map(|message| NewEntry::from(body_of(message))).collect();
         self.store_delivery(entries, (pending, kind), Then::Deliver);
     }

@@ -122,6 +122,18 @@ impl Turn {
             Ok(body) => return self.store(vec![(*body).into()], false, Then::Compaction(reason, ticket)),
             Err(cause) => cause,
         };
+        self.compaction_failed(reason, ticket, &cause, CommandError::Refused(cause.clone()));
+        if self.trace.is_some() { self.before_settle() } else { self.idle_again() }
+    }
+
+    /// Tells of a compaction that came to nothing.
+    pub(super) fn compaction_failed(
+        &mut self,
+        reason: CompactionReason,
+        ticket: Option<Ticket>,
+        cause: &str,
+        error: CommandError,
+    ) {
         let aborted = cause == CANCELLED;
         let kind = match reason {
             CompactionReason::Manual => "Compaction failed",
@@ -131,9 +143,8 @@ impl Turn {
         let error_message = (!aborted).then(|| format!("{kind}: {cause}"));
         self.publish(Event::CompactionEnd { reason, result: None, aborted, will_retry: false, error_message });
         if let Some(ticket) = ticket {
-            self.reply(ticket, Err(CommandError::Refused(cause)));
+            self.reply(ticket, Err(error));
         }
-        if self.trace.is_some() { self.before_settle() } else { self.idle_again() }
     }
 
     pub(super) fn compaction_stored(
@@ -215,6 +226,15 @@ impl Turn {
         self.store(entries, false, Then::Held);
     }
 
+    /// What was held is stored. What came meanwhile still belongs to the trace.
+    pub(super) fn held_stored(&mut self) {
+        let going = self.trace.is_some() && !self.is_aborted();
+        match going.then(|| self.poll_queues()).flatten() {
+            Some(leaving) => self.start_run(Some(leaving)),
+            None => self.flush_held(),
+        }
+    }
+
     pub(super) fn settled(&mut self) {
         let Some(trace) = self.trace.take() else { return self.idle_again() };
         self.publish(Event::AgentSettled { aborted: trace.aborted });
@@ -230,12 +250,17 @@ impl Turn {
     pub(super) fn idle_again(&mut self) {
         self.next_work();
         self.phase = Phase::Idle;
-        for ticket in mem::take(&mut self.idle_waiters) {
-            self.reply(ticket, Ok(Reply::Done));
-        }
         if !self.held.is_empty() {
             let entries = self.take_held();
             return self.store(entries, false, Then::Held);
+        }
+        for ticket in mem::take(&mut self.idle_waiters) {
+            self.reply(ticket, Ok(Reply::Done));
+        }
+        while !self.is_saving()
+            && let Some(command) = self.deferred.pop_front()
+        {
+            self.take(command);
         }
     }
 }

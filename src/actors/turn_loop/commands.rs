@@ -40,7 +40,7 @@ impl LoopState {
                 let ticket = self.ticket(reply);
                 self.feed(myself, Input::Compact { instructions, ticket }).await;
             }
-            Command::AppendEntry(body) => self.append(myself, vec![*body], reply).await,
+            Command::AppendEntry(body) => self.add(myself, vec![*body], reply).await,
             Command::SetQueueMode { kind, mode } => {
                 self.set_queue_mode(myself, kind, mode).await;
                 reply.send(Ok(Reply::Done));
@@ -81,7 +81,7 @@ impl LoopState {
         }
     }
 
-    async fn append(&mut self, myself: &ActorRef<LoopMsg>, bodies: Vec<EntryBody>, reply: ReplyTo) {
+    async fn add(&mut self, myself: &ActorRef<LoopMsg>, bodies: Vec<EntryBody>, reply: ReplyTo) {
         let ticket = self.ticket(reply);
         self.feed(myself, Input::Append { bodies, ticket }).await;
     }
@@ -95,7 +95,7 @@ impl LoopState {
         value: Reply,
     ) {
         let then = ReplyTo::new(move |result| reply.send(result.map(|_| value)));
-        self.append(myself, bodies, then).await;
+        self.add(myself, bodies, then).await;
     }
 
     async fn set_queue_mode(&mut self, myself: &ActorRef<LoopMsg>, kind: QueueKind, mode: QueueMode) {
@@ -226,6 +226,6 @@ impl LoopState {
             }
             reply.send(result.map(|_| Reply::Done));
         });
-        self.append(myself, vec![body], then).await;
+        self.add(myself, vec![body], then).await;
     }
 }
