@@ -284,7 +284,7 @@ impl BatchState {
         };
         let arguments = match tools::validate(&*tool, &self.args.calls[place]) {
             Ok(arguments) => arguments,
-            Err(output) => return self.finish(place, output, None),
+            Err(failure) => return self.finish(place, failure.into(), None),
         };
         let chain = &self.args.shared.config.chain;
         if !chain.has(AskPoint::ToolCall) {

@@ -1,0 +1,105 @@
+//! Following a command to its end.
+
+use std::{
+    io,
+    time::{Duration, Instant},
+};
+
+use tokio::time;
+use tokio_util::sync::CancellationToken;
+
+use super::capture::Capture;
+use crate::tools::operations::{Process, ProcessEvent};
+
+/// After the shell has ended, its output counts as complete when nothing came for this long: a process that it left in
+/// the background may hold the pipe for ever.
+const IDLE: Duration = Duration::from_millis(100);
+/// After a kill, what the pipe still holds is read for this long at most.
+const REST: Duration = Duration::from_millis(80);
+
+/// How a command ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// By itself.
+    Exited {
+        /// 128 + signal when a signal ended the shell.
+        code: i32,
+    },
+    /// It was killed when its time was over.
+    TimedOut {
+        /// Exit code of the shell and time after its start, when only what it left behind had gone on.
+        shell: Option<(i32, Duration)>,
+    },
+    /// It was killed since nobody wants it any more.
+    Cancelled,
+}
+
+/// Reads a command's output until it ends, its time is over, or it is cancelled. `on_output` hears of each piece.
+///
+/// # Errors
+/// When its output or its end cannot be read; its processes are killed then.
+pub async fn follow(
+    process: &mut dyn Process,
+    capture: &mut Capture,
+    timeout: Option<Duration>,
+    cancel: &CancellationToken,
+    mut on_output: impl FnMut(&[u8]),
+) -> io::Result<End> {
+    let start = Instant::now();
+    // A time that is too long to be told apart from none counts as none.
+    let deadline = timeout.and_then(|timeout| time::Instant::now().checked_add(timeout));
+    let mut buffer = Vec::new();
+    let mut shell = None;
+    let mut open = true;
+    while open || shell.is_none() {
+        let event = tokio::select! {
+            event = process.next(&mut buffer) => Some(event?),
+            () = cancel.cancelled() => {
+                kill(process, &mut buffer, capture, open).await;
+                return Ok(End::Cancelled);
+            }
+            () = at(deadline) => {
+                kill(process, &mut buffer, capture, open).await;
+                return Ok(End::TimedOut { shell });
+            }
+            () = time::sleep(IDLE), if shell.is_some() => None,
+        };
+        match event {
+            Some(ProcessEvent::Output) => {
+                capture.push(&buffer).await;
+                on_output(&buffer);
+                buffer.clear();
+            }
+            Some(ProcessEvent::Exited { code }) => shell = Some((code, start.elapsed())),
+            Some(ProcessEvent::Closed) => open = false,
+            None => break,
+        }
+    }
+    process.leave();
+    Ok(End::Exited { code: shell.map_or(1, |(code, _)| code) })
+}
+
+async fn at(deadline: Option<time::Instant>) {
+    match deadline {
+        Some(deadline) => time::sleep_until(deadline).await,
+        None => std::future::pending().await,
+    }
+}
+
+/// Kills the command and takes the rest of its output.
+async fn kill(process: &mut dyn Process, buffer: &mut Vec<u8>, capture: &mut Capture, mut open: bool) {
+    process.kill();
+    let rest = async {
+        while open {
+            match process.next(buffer).await {
+                Ok(ProcessEvent::Output) => {
+                    capture.push(buffer).await;
+                    buffer.clear();
+                }
+                Ok(ProcessEvent::Exited { .. }) => {}
+                Ok(ProcessEvent::Closed) | Err(_) => open = false,
+            }
+        }
+    };
+    let _ = time::timeout(REST, rest).await;
+}

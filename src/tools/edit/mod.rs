@@ -1,0 +1,215 @@
+//! The tool `edit`: exact replacements in a file.
+//!
+//! - [`arguments`]: the forms that models send.
+//! - [`matching`]: where edits apply; [`fuzzy`]: what looks alike.
+//! - [`source`]: a file's text, and the way back to its bytes.
+//! - [`diff`]: what changed.
+
+use std::{io, path::Path};
+
+use serde_json::{Map, Value, json};
+use tokio::task::spawn_blocking;
+
+use super::{
+    BoxFuture, Failure, Tool, ToolContext,
+    failure::{code, describe},
+    file_memory::{Digest, stale},
+    mutation_queue::{Turn, turn},
+    operations::read_all,
+    paths,
+};
+use crate::protocol::{Block, ToolDeclaration, ToolOutput};
+
+mod arguments;
+mod diff;
+mod fuzzy;
+mod matching;
+mod source;
+#[cfg(test)]
+mod tests;
+
+use arguments::Arguments;
+use diff::{Diff, diff};
+use matching::{EditError, plan};
+use source::Source;
+
+/// The tool `edit`.
+#[derive(Debug)]
+pub struct EditTool {
+    declaration: ToolDeclaration,
+}
+
+impl EditTool {
+    /// The tool.
+    #[must_use]
+    pub fn new() -> Self {
+        Self {
+            declaration: ToolDeclaration {
+                name: "edit".into(),
+                description: "Replace texts in a file. Each oldText must be in the file once, as it was before the \
+                              call; edits must not overlap. Put several changes of one file into one call."
+                    .into(),
+                parameters: json!({
+                    "type": "object",
+                    "properties": {
+                        "path": {"type": "string", "description": "The file, relative to the session's folder or absolute"},
+                        "edits": {
+                            "type": "array",
+                            "description": "The replacements, all looked for in the file as it is now",
+                            "items": {
+                                "type": "object",
+                                "properties": {
+                                    "oldText": {"type": "string", "description": "Text of the file, with enough around it to be there only once"},
+                                    "newText": {"type": "string", "description": "What comes in its place"},
+                                },
+                                "required": ["oldText", "newText"],
+                            },
+                        },
+                    },
+                    "required": ["path", "edits"],
+                }),
+                constrained_sampling: Some(super::prefer_strict_schema()),
+            },
+        }
+    }
+}
+
+impl Default for EditTool {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Tool for EditTool {
+    fn declaration(&self) -> &ToolDeclaration {
+        &self.declaration
+    }
+
+    fn prompt_snippet(&self) -> Option<&str> {
+        Some("Change files by replacing exact texts")
+    }
+
+    fn prompt_guidelines(&self) -> &[&str] {
+        &[
+            "Use edit for changes of existing files. oldText must match the file exactly.",
+            "Several changes of one file go into one edit call with several entries in edits; keep each oldText short, \
+             but unique, and do not let them overlap.",
+        ]
+    }
+
+    fn prepare_arguments(&self, arguments: Map<String, Value>) -> Map<String, Value> {
+        arguments::prepare(arguments)
+    }
+
+    fn execute(&self, context: ToolContext) -> BoxFuture<'_, ToolOutput> {
+        Box::pin(async move {
+            let path = match context.parse::<Arguments<'_>>() {
+                Ok(arguments) if arguments.edits().is_empty() => {
+                    return ToolOutput::error(
+                        "Edit tool input is invalid. edits must contain at least one replacement.",
+                    );
+                }
+                Ok(arguments) => paths::resolve(&arguments.path, &context.cwd),
+                Err(failure) => return failure.into(),
+            };
+            // The key of the queue comes from a quick look at the links: within the first poll, as the queue wants it.
+            let waiting = turn(context.operations.real_path(&path));
+            let held = tokio::select! {
+                held = waiting => held,
+                () = context.cancel.cancelled() => return Failure::aborted().into(),
+            };
+            super::detached(async move { edit(context, &path, held).await.unwrap_or_else(ToolOutput::from) }).await
+        })
+    }
+}
+
+/// Reads, edits and writes while the file's turn is held.
+async fn edit(context: ToolContext, path: &Path, _turn: Turn) -> Result<ToolOutput, Failure> {
+    let arguments: Arguments<'_> = context.parse()?;
+    let name = arguments.path.as_ref();
+    let operations = context.operations.as_ref();
+    let memory = context.session.file_memory.as_deref();
+    let real_path = operations.real_path(path);
+    let no_access = |error: io::Error| match code(&error) {
+        Some(code) => Failure::new(format!("Could not edit file: {name}. Error code: {code}.")),
+        None => Failure::new(format!("Could not edit file: {name}. {}", describe(&error, "open", path))),
+    };
+    operations.check_access(&real_path).await.map_err(no_access)?;
+    let original = read_all(operations.open(&real_path).await.map_err(no_access)?.as_mut()).await.map_err(no_access)?;
+    if memory.is_some_and(|memory| memory.differs(&real_path, &original)) {
+        return Err(stale(name));
+    }
+    let Changed { bytes, count, digest, diff } = {
+        let context = context.clone();
+        let work = spawn_blocking(move || Changed::new(&context.parse()?, &original));
+        work.await.map_err(|error| Failure::new(format!("The edit failed: {error}")))??
+    };
+    if context.cancel.is_cancelled() {
+        return Err(Failure::aborted());
+    }
+    let written = operations.write(&real_path, bytes).await;
+    let stat = written.map_err(|error| Failure::io(&error, "write", path))?;
+    if let Some(memory) = memory {
+        memory.note(real_path, stat, digest);
+    }
+    Ok(ToolOutput {
+        content: vec![Block::text(format!("Successfully replaced {count} block(s) in {name}."))],
+        details: Some(json!({"diff": diff.display, "patch": diff.patch, "firstChangedLine": diff.first_changed_line})),
+        ..ToolOutput::default()
+    })
+}
+
+/// What a call makes of a file.
+struct Changed {
+    bytes: Vec<u8>,
+    digest: u64,
+    /// Replacements.
+    count: usize,
+    diff: Diff,
+}
+
+impl Changed {
+    fn new(arguments: &Arguments<'_>, original: &[u8]) -> Result<Self, Failure> {
+        let edits = arguments.edits();
+        let name = arguments.path.as_ref();
+        let source = Source::new(original);
+        let replacements =
+            plan(source.text(), &edits).map_err(|error| Failure::new(explain(&error, name, edits.len())))?;
+        let bytes = source.replace(&replacements);
+        let diff = diff(name, source.text(), Source::new(&bytes).text()).filter(|_| bytes != original);
+        let diff = diff.ok_or_else(|| {
+            Failure::new(format!("No changes made to {name}. The replacements give what the file holds already."))
+        })?;
+        Ok(Self { digest: Digest::of(&bytes), bytes, count: edits.len(), diff })
+    }
+}
+
+/// An error in words, for a call with this many edits.
+fn explain(error: &EditError, path: &str, edits: usize) -> String {
+    let which = |edit: &usize, alone: &str| if edits == 1 { alone.to_owned() } else { format!("edits[{edit}]") };
+    match error {
+        EditError::Empty(edit) => {
+            let field = if edits == 1 { "oldText".to_owned() } else { format!("edits[{edit}].oldText") };
+            format!("{field} must not be empty in {path}. To create or replace a whole file, use write.")
+        }
+        EditError::NotFound(edit) => format!(
+            "Could not find {} in {path}. oldText must be as the file has it, with all blanks and line breaks; read the \
+             file again to see what it holds now.",
+            which(edit, "the exact text")
+        ),
+        EditError::Ambiguous { edit, count, lines } => {
+            let lines: Vec<String> = lines.iter().map(ToString::to_string).collect();
+            let more = if *count > lines.len() { ", ..." } else { "" };
+            format!(
+                "Found {count} occurrences of {} in {path} (lines {}{more}); texts that only look alike count, too. \
+                 Add lines around it to oldText, so that it fits one place only.",
+                which(edit, "the text"),
+                lines.join(", ")
+            )
+        }
+        EditError::Overlap(first, second) => format!(
+            "edits[{first}] and edits[{second}] overlap in {path}. Make one edit of them, or shorten them so that they \
+             do not meet."
+        ),
+    }
+}

@@ -1,0 +1,149 @@
+//! The tool `ls`: the entries of a folder.
+
+use std::io;
+
+use serde::Deserialize;
+use serde_json::json;
+
+use super::{
+    BoxFuture, Failure, Tool, ToolContext,
+    failure::describe,
+    listing::{Listing, limit},
+    operations::{FileKind, FolderEntry},
+    paths,
+    truncate::{self, MAX_BYTES},
+};
+use crate::protocol::{ToolDeclaration, ToolOutput};
+
+/// Entries that are shown when the call does not say how many.
+const DEFAULT_LIMIT: usize = 500;
+
+/// The tool `ls`.
+#[derive(Debug)]
+pub struct LsTool {
+    declaration: ToolDeclaration,
+}
+
+#[derive(Deserialize)]
+struct Arguments {
+    path: Option<String>,
+    limit: Option<f64>,
+}
+
+impl LsTool {
+    /// The tool.
+    #[must_use]
+    pub fn new() -> Self {
+        let description = format!(
+            "List a folder: its entries in alphabetical order, hidden ones too; folders end in a slash. At most \
+             {DEFAULT_LIMIT} entries or {} are shown.",
+            truncate::size(MAX_BYTES),
+        );
+        Self {
+            declaration: ToolDeclaration {
+                name: "ls".into(),
+                description,
+                parameters: json!({
+                    "type": "object",
+                    "properties": {
+                        "path": {"type": "string", "description": "The folder; the session's folder if not given"},
+                        "limit": {"type": "number", "description": "Entries at most; 500 if not given"},
+                    },
+                }),
+                constrained_sampling: None,
+            },
+        }
+    }
+}
+
+impl Default for LsTool {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Tool for LsTool {
+    fn declaration(&self) -> &ToolDeclaration {
+        &self.declaration
+    }
+
+    fn prompt_snippet(&self) -> Option<&str> {
+        Some("List folders")
+    }
+
+    fn is_read_only(&self) -> bool {
+        true
+    }
+
+    fn execute(&self, context: ToolContext) -> BoxFuture<'_, ToolOutput> {
+        Box::pin(async move {
+            tokio::select! {
+                result = execute(&context) => result.unwrap_or_else(ToolOutput::from),
+                () = context.cancel.cancelled() => Failure::aborted().into(),
+            }
+        })
+    }
+}
+
+async fn execute(context: &ToolContext) -> Result<ToolOutput, Failure> {
+    let arguments: Arguments = context.parse()?;
+    let path = paths::resolve(arguments.path.as_deref().unwrap_or("."), &context.cwd);
+    let unreadable = |error: io::Error| match error.kind() {
+        io::ErrorKind::NotFound => Failure::new(format!("Path not found: {}", path.display())),
+        _ => Failure::new(format!("Cannot read directory: {}", describe(&error, "open", &path))),
+    };
+    let stat = context.operations.stat(&path).await.map_err(unreadable)?;
+    if stat.kind != FileKind::Folder {
+        return Err(Failure::new(format!("Not a directory: {}", path.display())));
+    }
+    let entries = context.operations.list(&path).await.map_err(unreadable)?;
+    Ok(show(entries, limit(arguments.limit, DEFAULT_LIMIT)))
+}
+
+fn show(entries: Vec<FolderEntry>, limit: usize) -> ToolOutput {
+    // Entries that lead nowhere are left out.
+    let mut names: Vec<String> = entries
+        .into_iter()
+        .filter_map(|entry| Some(if entry.kind? == FileKind::Folder { entry.name + "/" } else { entry.name }))
+        .collect();
+    if names.is_empty() {
+        return ToolOutput::text("(empty directory)");
+    }
+    names.sort_by_cached_key(|name| (name.trim_end_matches('/').to_lowercase(), name.clone()));
+    let mut listing = Listing::default();
+    if names.len() > limit {
+        names.truncate(limit);
+        let notice = format!("{limit} entries limit reached. Use limit={} for more", limit.saturating_mul(2));
+        listing.notice("entryLimitReached", limit, notice);
+    }
+    listing.text(&names.join("\n"));
+    listing.result()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use serde_json::json;
+
+    use crate::tools::testing::{Bench, text};
+
+    #[tokio::test]
+    async fn entries_are_sorted_and_folders_marked() {
+        let bench = Bench::new();
+        for name in ["b.txt", "A.txt", "c/x", ".dot"] {
+            bench.write(name, "");
+        }
+        symlink("c", bench.path("lc")).unwrap();
+        symlink("gone", bench.path("dangling")).unwrap();
+        std::fs::create_dir(bench.path("empty")).unwrap();
+        assert_eq!(bench.ok("ls", json!({})).await, ".dot\nA.txt\nb.txt\nc/\nempty/\nlc/");
+        assert_eq!(bench.ok("ls", json!({"path": "empty"})).await, "(empty directory)");
+        let cut = bench.call("ls", json!({"limit": 2})).await;
+        assert_eq!(text(&cut), ".dot\nA.txt\n\n[2 entries limit reached. Use limit=4 for more]");
+        assert_eq!(cut.details.unwrap(), json!({"entryLimitReached": 2}));
+        let path = |name: &str| bench.path(name).display().to_string();
+        assert_eq!(bench.fails("ls", json!({"path": "no"})).await, format!("Path not found: {}", path("no")));
+        assert_eq!(bench.fails("ls", json!({"path": "b.txt"})).await, format!("Not a directory: {}", path("b.txt")));
+    }
+}

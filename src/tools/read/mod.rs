@@ -1,0 +1,276 @@
+//! The tool `read`: text by lines, pictures as such.
+//!
+//! - [`window`]: the lines that are wanted, from a file that comes in pieces.
+//! - [`image`]: what kind of picture a file is.
+
+use std::{io, path::PathBuf};
+
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::{
+    BoxFuture, Failure, Tool, ToolContext,
+    file_memory::Digest,
+    operations::{FileReader, read_all},
+    paths,
+    truncate::{self, MAX_BYTES, MAX_LINES, TruncatedBy},
+};
+use crate::protocol::{Block, ImageBlock, ToolDeclaration, ToolOutput};
+
+mod image;
+#[cfg(test)]
+mod tests;
+mod window;
+
+use image::ImageKind;
+use window::{LineCollector, Lines, Window};
+
+/// Pixels of a picture's longer side at most.
+const IMAGE_SIDE: u32 = 2000;
+/// Base64 characters of a picture: fewer than this.
+const IMAGE_BASE64: usize = 9 << 19;
+
+/// The tool `read`.
+#[derive(Debug)]
+pub struct ReadTool {
+    declaration: ToolDeclaration,
+}
+
+#[derive(Deserialize)]
+struct Arguments<'a> {
+    #[serde(borrow)]
+    path: std::borrow::Cow<'a, str>,
+    offset: Option<f64>,
+    limit: Option<f64>,
+}
+
+impl ReadTool {
+    /// The tool.
+    #[must_use]
+    pub fn new() -> Self {
+        let description = format!(
+            "Read a file. Text comes as it is, cut to {MAX_LINES} lines or {}, whichever is less; offset and limit \
+             choose the lines of a long file, and the result says how to go on. Pictures (PNG, JPEG, GIF, WebP) come \
+             as pictures.",
+            truncate::size(MAX_BYTES),
+        );
+        Self {
+            declaration: ToolDeclaration {
+                name: "read".into(),
+                description,
+                parameters: json!({
+                    "type": "object",
+                    "properties": {
+                        "path": {"type": "string", "description": "The file, relative to the session's folder or absolute"},
+                        "offset": {"type": "number", "description": "The first line to read, counted from 1"},
+                        "limit": {"type": "number", "description": "How many lines to read at most"},
+                    },
+                    "required": ["path"],
+                }),
+                constrained_sampling: Some(super::prefer_strict_schema()),
+            },
+        }
+    }
+}
+
+impl Default for ReadTool {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Tool for ReadTool {
+    fn declaration(&self) -> &ToolDeclaration {
+        &self.declaration
+    }
+
+    fn prompt_snippet(&self) -> Option<&str> {
+        Some("Read text files and pictures")
+    }
+
+    fn prompt_guidelines(&self) -> &[&str] {
+        &["Look at files with read, not with cat or sed."]
+    }
+
+    fn is_read_only(&self) -> bool {
+        true
+    }
+
+    fn execute(&self, context: ToolContext) -> BoxFuture<'_, ToolOutput> {
+        Box::pin(async move {
+            tokio::select! {
+                result = execute(&context) => result.unwrap_or_else(ToolOutput::from),
+                () = context.cancel.cancelled() => Failure::aborted().into(),
+            }
+        })
+    }
+}
+
+async fn execute(context: &ToolContext) -> Result<ToolOutput, Failure> {
+    let arguments: Arguments<'_> = context.parse()?;
+    let (path, mut reader) = open(context, &arguments.path).await?;
+    let failure = |error: io::Error| Failure::io(&error, "read", &path);
+    let first = reader.next_chunk().await.map_err(failure)?;
+    match ImageKind::sniff(&first) {
+        Some(kind) => {
+            let mut bytes = first;
+            bytes.extend(read_all(reader.as_mut()).await.map_err(failure)?);
+            note(context, &path, reader.as_ref(), Digest::of(&bytes));
+            Ok(picture(context, kind, &bytes))
+        }
+        None => {
+            let window = window(context, &path, &arguments).await.map_err(failure)?;
+            let (lines, digest) = collect(reader.as_mut(), first, window).await.map_err(failure)?;
+            note(context, &path, reader.as_ref(), digest);
+            text(&arguments, window, &lines)
+        }
+    }
+}
+
+/// Opens the file at the first of the places where it may be.
+async fn open(context: &ToolContext, path: &str) -> Result<(PathBuf, Box<dyn FileReader>), Failure> {
+    let mut candidates = paths::candidates(path, &context.cwd);
+    let meant = candidates.remove(0);
+    let error = match context.operations.open(&meant).await {
+        Ok(reader) => return Ok((meant, reader)),
+        Err(error) => error,
+    };
+    if error.kind() == io::ErrorKind::NotFound {
+        for candidate in candidates {
+            if let Ok(reader) = context.operations.open(&candidate).await {
+                return Ok((candidate, reader));
+            }
+        }
+    }
+    let operation = if error.kind() == io::ErrorKind::NotFound { "access" } else { "open" };
+    Err(Failure::io(&error, operation, &meant))
+}
+
+/// Notes that the agent has seen the file, also where it saw only a part: it knows that there is more.
+fn note(context: &ToolContext, path: &std::path::Path, reader: &dyn FileReader, digest: u64) {
+    if let Some(memory) = &context.session.file_memory {
+        memory.note(context.operations.real_path(path), reader.stat(), digest);
+    }
+}
+
+/// The lines that the arguments ask for. A fraction does not count; a negative limit leaves out lines at the end, for
+/// which the file's lines must be counted first.
+async fn window(context: &ToolContext, path: &std::path::Path, arguments: &Arguments<'_>) -> io::Result<Window> {
+    let start = whole(arguments.offset.unwrap_or(0.0) - 1.0).max(0);
+    let end = match arguments.limit.map(whole) {
+        None => return Ok(Window { start: usize::try_from(start).unwrap_or(usize::MAX), count: None }),
+        Some(limit) => start.saturating_add(limit),
+    };
+    let end = if end < 0 {
+        let mut reader = context.operations.open(path).await?;
+        let first = reader.next_chunk().await?;
+        let (lines, _) = collect(reader.as_mut(), first, Window::default()).await?;
+        i64::try_from(lines.total).unwrap_or(i64::MAX) + end
+    } else {
+        end
+    };
+    let count = usize::try_from(end - start).unwrap_or(0);
+    Ok(Window { start: usize::try_from(start).unwrap_or(usize::MAX), count: Some(count) })
+}
+
+#[allow(clippy::cast_possible_truncation, reason = "out of range means the nearest number in it")]
+fn whole(number: f64) -> i64 {
+    number as i64
+}
+
+async fn collect(reader: &mut dyn FileReader, first: Vec<u8>, window: Window) -> io::Result<(Lines, u64)> {
+    let mut collector = LineCollector::new(window);
+    let mut digest = Digest::default();
+    let mut piece = first;
+    while !piece.is_empty() {
+        digest.add(&piece);
+        collector.push(&piece);
+        piece = reader.next_chunk().await?;
+    }
+    Ok((collector.finish(), digest.value()))
+}
+
+fn text(arguments: &Arguments<'_>, window: Window, lines: &Lines) -> Result<ToolOutput, Failure> {
+    let Lines { total, selected, truncation: cut, .. } = lines;
+    if window.start >= *total {
+        let offset = arguments.offset.unwrap_or_default();
+        return Err(Failure::new(format!("Offset {offset} is beyond end of file ({total} lines total)")));
+    }
+    let first = window.start + 1;
+    let limit = truncate::size(MAX_BYTES);
+    let notice = if cut.first_line_exceeds_limit {
+        let size = truncate::size(lines.first_line_bytes);
+        let path = &arguments.path;
+        Some(format!(
+            "Line {first} is {size}, exceeds {limit} limit. Use bash: sed -n '{first}p' {path} | head -c {MAX_BYTES}"
+        ))
+    } else if let Some(by) = cut.truncated_by {
+        let (last, next) = (window.start + cut.output_lines, window.start + cut.output_lines + 1);
+        let limit = if by == TruncatedBy::Bytes { format!(" ({limit} limit)") } else { String::new() };
+        Some(format!("Showing lines {first}-{last} of {total}{limit}. Use offset={next} to continue."))
+    } else {
+        let after = window.start + selected;
+        (after < *total).then(|| format!("{} more lines in file. Use offset={} to continue.", total - after, after + 1))
+    };
+    let text = match notice {
+        Some(notice) if cut.first_line_exceeds_limit => format!("[{notice}]"),
+        Some(notice) => format!("{}\n\n[{notice}]", cut.content),
+        None => cut.content.clone(),
+    };
+    Ok(ToolOutput {
+        content: vec![Block::text(text.clone())],
+        details: cut.truncated.then(|| json!({"truncation": cut})),
+        structured_content: Some(Value::String(text)),
+        ..ToolOutput::default()
+    })
+}
+
+fn picture(context: &ToolContext, kind: ImageKind, bytes: &[u8]) -> ToolOutput {
+    let mime_type = kind.mime_type();
+    let facts = &context.session;
+    let mut lines = vec![format!("Read image file [{mime_type}]")];
+    let omitted = if facts.block_images {
+        Some("Image reading is disabled.".to_owned())
+    } else {
+        why_not_shown(kind, bytes).map(|reason| format!("[Image omitted: {reason}]"))
+    };
+    if let Some(omitted) = omitted {
+        lines.push(omitted);
+        return ToolOutput::text(lines.join("\n"));
+    }
+    let unsupported = match &facts.model {
+        Some((_, id)) if !facts.takes_images => {
+            lines.push(format!("[The model {id} does not take pictures, so it does not see this one.]"));
+            Some(json!({"imageUnsupportedByModel": id}))
+        }
+        _ => None,
+    };
+    let note = lines.join("\n");
+    let data = STANDARD.encode(bytes);
+    let structured = json!({"type": "image", "data": data, "mimeType": mime_type, "note": note});
+    ToolOutput {
+        content: vec![Block::text(note), Block::Image(ImageBlock { data, mime_type: mime_type.into() })],
+        details: unsupported,
+        structured_content: Some(structured),
+        ..ToolOutput::default()
+    }
+}
+
+/// Why a picture cannot be given to a model; none when it can.
+fn why_not_shown(kind: ImageKind, bytes: &[u8]) -> Option<String> {
+    if !kind.is_inline() {
+        return Some(format!("models do not take {}; convert it to PNG and read that", kind.mime_type()));
+    }
+    let base64 = bytes.len().div_ceil(3) * 4;
+    let too_large = match kind.size(bytes) {
+        None => return Some("the file does not say how large the picture is; it may be damaged".to_owned()),
+        Some((width, height)) if width.max(height) > IMAGE_SIDE => format!("{width}x{height} pixels"),
+        Some(_) if base64 >= IMAGE_BASE64 => truncate::size(bytes.len()),
+        Some(_) => return None,
+    };
+    let (most, side) = (truncate::size(IMAGE_BASE64 / 4 * 3), IMAGE_SIDE);
+    Some(format!(
+        "it is too large ({too_large}); scale it down to at most {side}x{side} pixels and less than {most}, and read that"
+    ))
+}

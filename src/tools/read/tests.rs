@@ -1,0 +1,151 @@
+use serde_json::json;
+
+use crate::{
+    protocol::Block,
+    tools::testing::{Bench, text},
+};
+
+fn lines(range: std::ops::RangeInclusive<usize>) -> String {
+    range.map(|n| format!("line {n}\n")).collect()
+}
+
+#[tokio::test]
+async fn long_files_come_in_parts_that_say_how_to_go_on() {
+    let bench = Bench::new();
+    bench.write("f.txt", lines(1..=3000));
+    bench.write("wide.txt", "w".repeat(60_000));
+    bench.write("e.txt", "");
+    bench.write("two.txt", "a\nb");
+    bench.write("b.txt", format!("{}\n", "x".repeat(99)).repeat(1000));
+    let whole = bench.call("read", json!({"path": "f.txt"})).await;
+    let notice = "\n[Showing lines 1-2000 of 3001. Use offset=2001 to continue.]";
+    assert_eq!(text(&whole), lines(1..=2000) + notice);
+    assert_eq!(whole.details.unwrap()["truncation"]["truncatedBy"], "lines");
+    assert_eq!(whole.structured_content.unwrap(), json!(lines(1..=2000) + notice));
+    let slice = bench.call("read", json!({"path": "f.txt", "offset": 5, "limit": 2})).await;
+    assert_eq!(text(&slice), "line 5\nline 6\n\n[2995 more lines in file. Use offset=7 to continue.]");
+    assert_eq!(slice.details, None);
+    assert_eq!(
+        bench.fails("read", json!({"path": "f.txt", "offset": 4000})).await,
+        "Offset 4000 is beyond end of file (3001 lines total)"
+    );
+    assert_eq!(
+        bench.ok("read", json!({"path": "wide.txt"})).await,
+        "[Line 1 is 58.6KB, exceeds 50.0KB limit. Use bash: sed -n '1p' wide.txt | head -c 51200]"
+    );
+    assert_eq!(bench.ok("read", json!({"path": "e.txt"})).await, "");
+    assert_eq!(bench.ok("read", json!({"path": "two.txt"})).await, "a\nb");
+    let end = bench.ok("read", json!({"path": "f.txt", "offset": 2990})).await;
+    assert_eq!(end, lines(2990..=3000));
+    let by_bytes = bench.call("read", json!({"path": "b.txt"})).await;
+    assert!(text(&by_bytes).ends_with("\n\n[Showing lines 1-512 of 1001 (50.0KB limit). Use offset=513 to continue.]"));
+    assert_eq!(by_bytes.details.unwrap()["truncation"]["totalLines"], 1000);
+}
+
+#[tokio::test]
+async fn odd_offsets_and_limits_slice_as_lists_do() {
+    let bench = Bench::new();
+    bench.write("f", "a\nb\nc\nd");
+    let table = [
+        (json!({"limit": -1}), "a\nb\nc"),
+        (json!({"limit": -1, "offset": 3}), "\n\n[2 more lines in file. Use offset=3 to continue.]"),
+        (json!({"limit": 0}), "\n\n[4 more lines in file. Use offset=1 to continue.]"),
+        (json!({"offset": 2.5}), "b\nc\nd"),
+        (json!({"offset": 0}), "a\nb\nc\nd"),
+        (json!({"offset": -7, "limit": 1.9}), "a\n\n[3 more lines in file. Use offset=2 to continue.]"),
+        (json!({"offset": "4"}), "d"),
+    ];
+    for (mut arguments, wanted) in table {
+        arguments["path"] = json!("f");
+        let got = bench.ok("read", arguments.clone()).await;
+        assert!(got == wanted || got.split("\n\n[").next() == Some(wanted), "{arguments} {got:?}");
+    }
+}
+
+#[tokio::test]
+async fn bytes_are_kept_and_what_is_no_text_is_replaced() {
+    let bench = Bench::new();
+    bench.write("c.txt", "\u{feff}a\r\nb\rc\n");
+    bench.write("l.txt", b"caf\xe9\n");
+    bench.write("fake.png", "just text");
+    bench.write("zero.png", "");
+    assert_eq!(bench.ok("read", json!({"path": "c.txt"})).await, "\u{feff}a\r\nb\rc\n");
+    assert_eq!(bench.ok("read", json!({"path": "l.txt"})).await, "caf\u{fffd}\n");
+    assert_eq!(bench.ok("read", json!({"path": "fake.png"})).await, "just text");
+    assert_eq!(bench.ok("read", json!({"path": "zero.png"})).await, "");
+}
+
+#[tokio::test]
+async fn paths_and_names_that_models_write_are_found_fc_053() {
+    let bench = Bench::new();
+    bench.write("a.txt", "AA");
+    bench.write("sub/b b.txt", "BB");
+    bench.write("Shot 2031-01-02 at 4.05.06\u{202f}PM.txt", "shot");
+    let url = format!("file://{}/sub/b%20b.txt", bench.root().display());
+    let table = [
+        ("@a.txt", "AA"),
+        ("./sub/../a.txt", "AA"),
+        (url.as_str(), "BB"),
+        ("sub/b\u{a0}b.txt", "BB"),
+        ("Shot 2031-01-02 at 4.05.06 PM.txt", "shot"),
+        ("Shot 2031-01-02 at 4.05.06\u{202f}PM.txt", "shot"),
+    ];
+    for (path, wanted) in table {
+        assert_eq!(bench.ok("read", json!({"path": path})).await, wanted, "{path}");
+    }
+}
+
+#[tokio::test]
+async fn what_cannot_be_read_is_refused_at_once_fc_054() {
+    let bench = Bench::new();
+    std::fs::create_dir(bench.path("d")).unwrap();
+    let pipe = bench.path("p");
+    rustix::fs::mknodat(rustix::fs::CWD, &pipe, rustix::fs::FileType::Fifo, 0o600.into(), 0).unwrap();
+    let missing = bench.path("none.txt");
+    assert_eq!(
+        bench.fails("read", json!({"path": "none.txt"})).await,
+        format!("ENOENT: no such file or directory, access '{}'", missing.display())
+    );
+    assert!(bench.fails("read", json!({"path": "d"})).await.starts_with("EISDIR: "));
+    assert!(bench.fails("read", json!({"path": "p"})).await.starts_with("not a regular file but a named pipe"));
+    assert!(bench.fails("read", json!({"path": "/dev/zero"})).await.starts_with("not a regular file but a device"));
+    bench.cancel.cancel();
+    bench.write("a.txt", "AA");
+    assert_eq!(bench.fails("read", json!({"path": "a.txt"})).await, "Operation aborted");
+}
+
+fn png(width: u32) -> Vec<u8> {
+    let mut bytes = b"\x89PNG\r\n\x1a\n\0\0\0\x0dIHDR".to_vec();
+    bytes.extend_from_slice(&width.to_be_bytes());
+    bytes.extend_from_slice(b"\0\0\0\x03\x08\x06\0\0\0crc!\0\0\0\0IDATcrc!");
+    bytes
+}
+
+#[tokio::test]
+async fn pictures_come_as_pictures_where_the_model_takes_them() {
+    let mut bench = Bench::new();
+    bench.write("p.dat", png(5));
+    bench.write("wide.png", png(2001));
+    bench.write("heavy.png", [png(5), vec![0; 3_600_000]].concat());
+    bench.facts.model = Some(("mock".into(), "m1".into()));
+    bench.facts.takes_images = true;
+    let shown = bench.call("read", json!({"path": "p.dat"})).await;
+    assert_eq!(text(&shown), "Read image file [image/png]");
+    let [_, Block::Image(image)] = shown.content.as_slice() else { panic!("{shown:?}") };
+    assert_eq!((image.mime_type.as_str(), shown.details), ("image/png", None));
+    assert_eq!(shown.structured_content.unwrap()["data"], json!(image.data));
+    for (path, reason) in [("wide.png", "2001x3 pixels"), ("heavy.png", "3.4MB")] {
+        let omitted = bench.call("read", json!({"path": path})).await;
+        assert_eq!(omitted.content.len(), 1);
+        assert!(
+            text(&omitted).contains("[Image omitted: it is too large") && text(&omitted).contains(reason),
+            "{omitted:?}"
+        );
+    }
+    bench.facts.takes_images = false;
+    let unseen = bench.call("read", json!({"path": "p.dat"})).await;
+    assert_eq!(unseen.details.unwrap(), json!({"imageUnsupportedByModel": "m1"}));
+    bench.facts.block_images = true;
+    let blocked = bench.call("read", json!({"path": "p.dat"})).await;
+    assert_eq!((blocked.content.len(), text(&blocked).contains("disabled")), (1, true));
+}

@@ -1,0 +1,145 @@
+//! The tool `write`: a whole file.
+
+use std::{borrow::Cow, io, path::Path};
+
+use serde::Deserialize;
+use serde_json::json;
+
+use super::{
+    BoxFuture, Failure, Tool, ToolContext,
+    file_memory::{Digest, stale},
+    mutation_queue::{Turn, turn},
+    paths,
+};
+use crate::protocol::{ToolDeclaration, ToolOutput};
+
+/// The tool `write`.
+#[derive(Debug)]
+pub struct WriteTool {
+    declaration: ToolDeclaration,
+}
+
+#[derive(Deserialize)]
+struct Arguments<'a> {
+    #[serde(borrow)]
+    path: Cow<'a, str>,
+    #[serde(borrow)]
+    content: Cow<'a, str>,
+}
+
+impl WriteTool {
+    /// The tool.
+    #[must_use]
+    pub fn new() -> Self {
+        Self {
+            declaration: ToolDeclaration {
+                name: "write".into(),
+                description: "Write a file: create it, with the folders above it, or replace all that it holds.".into(),
+                parameters: json!({
+                    "type": "object",
+                    "properties": {
+                        "path": {"type": "string", "description": "The file, relative to the session's folder or absolute"},
+                        "content": {"type": "string", "description": "All that the file shall hold"},
+                    },
+                    "required": ["path", "content"],
+                }),
+                constrained_sampling: Some(super::prefer_strict_schema()),
+            },
+        }
+    }
+}
+
+impl Default for WriteTool {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Tool for WriteTool {
+    fn declaration(&self) -> &ToolDeclaration {
+        &self.declaration
+    }
+
+    fn prompt_snippet(&self) -> Option<&str> {
+        Some("Create files or replace them as a whole")
+    }
+
+    fn prompt_guidelines(&self) -> &[&str] {
+        &["Use write for new files and for complete rewrites only."]
+    }
+
+    fn execute(&self, context: ToolContext) -> BoxFuture<'_, ToolOutput> {
+        Box::pin(async move {
+            let path = match context.parse::<Arguments<'_>>() {
+                Ok(arguments) => paths::resolve(&arguments.path, &context.cwd),
+                Err(failure) => return failure.into(),
+            };
+            // The key of the queue comes from a quick look at the links: within the first poll, as the queue wants it.
+            let waiting = turn(context.operations.real_path(&path));
+            let held = tokio::select! {
+                held = waiting => held,
+                () = context.cancel.cancelled() => return Failure::aborted().into(),
+            };
+            super::detached(async move { write(&context, &path, held).await.unwrap_or_else(ToolOutput::from) }).await
+        })
+    }
+}
+
+/// Writes while the file's turn is held.
+async fn write(context: &ToolContext, path: &Path, _turn: Turn) -> Result<ToolOutput, Failure> {
+    let arguments: Arguments<'_> = context.parse()?;
+    let operations = context.operations.as_ref();
+    let failure = |operation: &str, error: &io::Error| Failure::io(error, operation, path);
+    let real_path = operations.real_path(path);
+    let memory = context.session.file_memory.as_deref();
+    if let Some(memory) = memory
+        && memory.is_stale(operations, &real_path).await.map_err(|error| failure("open", &error))?
+    {
+        return Err(stale(&arguments.path));
+    }
+    if context.cancel.is_cancelled() {
+        return Err(Failure::aborted());
+    }
+    if let Some(folder) = real_path.parent() {
+        operations.create_folder(folder).await.map_err(|error| failure("mkdir", &error))?;
+    }
+    if context.cancel.is_cancelled() {
+        return Err(Failure::aborted());
+    }
+    let bytes = arguments.content.as_bytes().to_vec();
+    let stat = operations.write(&real_path, bytes).await.map_err(|error| failure("open", &error))?;
+    if let Some(memory) = memory {
+        memory.note(real_path, stat, Digest::of(arguments.content.as_bytes()));
+    }
+    Ok(ToolOutput::text(format!("Successfully wrote to {}", arguments.path)))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use crate::tools::testing::Bench;
+
+    #[tokio::test]
+    async fn files_are_created_with_their_folders_and_replaced_as_a_whole() {
+        let bench = Bench::new();
+        for (path, content) in [("x/y/z.txt", "h\u{e9}llo\r\n"), ("x/y/z.txt", "2"), ("e.txt", "")] {
+            let output = bench.call("write", json!({"path": path, "content": content})).await;
+            assert_eq!(crate::tools::testing::text(&output), format!("Successfully wrote to {path}"));
+            assert_eq!(output.details, None);
+            assert_eq!(bench.read(path), content.as_bytes());
+        }
+    }
+
+    #[tokio::test]
+    async fn what_cannot_be_written_is_told() {
+        let bench = Bench::new();
+        bench.write("f", "x");
+        std::fs::create_dir(bench.path("d")).unwrap();
+        let below_a_file = bench.fails("write", json!({"path": "f/g.txt", "content": "x"})).await;
+        assert!(below_a_file.contains("mkdir") && below_a_file.contains("f/g.txt"), "{below_a_file}");
+        assert!(bench.fails("write", json!({"path": "d", "content": "x"})).await.starts_with("EISDIR"));
+        assert!(bench.fails("write", json!({"path": "/dev/null", "content": "x"})).await.contains("a device"));
+        assert_eq!(bench.read("f"), b"x");
+    }
+}
