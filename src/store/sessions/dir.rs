@@ -7,7 +7,13 @@ use std::{
     time::SystemTime,
 };
 
-use crate::{protocol::entry::SessionHeader, store::jsonl::header};
+use crate::{
+    protocol::entry::SessionHeader,
+    store::{
+        jsonl::header,
+        paths::{Environment, absolute},
+    },
+};
 
 /// Bytes at the beginning of a file that are looked through for its header.
 const HEADER_LIMIT: usize = 1 << 20;
@@ -30,6 +36,16 @@ impl SessionDir {
     #[must_use]
     pub fn of_project(user_dir: &Path, cwd: &Path) -> Self {
         Self { path: user_dir.join("sessions").join(folder_name(cwd)), cwd: cwd.to_owned(), custom: false }
+    }
+
+    /// The folder in force for sessions that run in `cwd`: given by a flag, by the environment, by the setting
+    /// `sessionDir`, or the default one.
+    #[must_use]
+    pub fn choose(env: &Environment, cwd: &Path, flag: Option<&Path>, setting: Option<&Path>) -> Self {
+        match flag.or(env.session_dir.as_deref().map(Path::new)).or(setting) {
+            Some(chosen) => Self::custom(absolute(&env.expand(chosen), cwd), cwd),
+            None => Self::of_project(&env.user_dir(), cwd),
+        }
     }
 
     /// One that the user chose.

@@ -6,17 +6,17 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use serde::Deserialize;
 use serde_json::Value;
 
 use super::dir::{SessionDir, SessionFileHead};
 use crate::{
     protocol::{
-        AgentMessage, EntryBody,
-        message::text_of,
+        message::Content,
         time::{Millis, parse_iso},
     },
     store::{
-        jsonl::{EntryKind, Role, decode::decode, scan::scan},
+        jsonl::{EntryKind, Role, scan::scan, surrogates},
         tree::labels::normal_name,
     },
 };
@@ -117,7 +117,7 @@ impl SessionInfo {
             EntryKind::Message(role) => {
                 self.message_count += 1;
                 if matches!(role, Role::User | Role::Assistant) {
-                    self.add_words(kind, line);
+                    self.add_words(role, line);
                 }
             }
             EntryKind::SessionInfo => {
@@ -129,16 +129,26 @@ impl SessionInfo {
         }
     }
 
-    fn add_words(&mut self, kind: EntryKind, line: &str) {
-        let Some(entry) = decode(kind, line) else { return };
-        let EntryBody::Message { message } = &entry.body else { return };
-        let (words, said) = match message {
-            AgentMessage::User(user) => (user.content.text(" "), user.timestamp),
-            AgentMessage::Assistant(answer) => (text_of(&answer.content, " "), answer.timestamp),
-            _ => return,
-        };
-        self.modified = self.modified.max(if said == 0 { parse_iso(&entry.timestamp).unwrap_or(0) } else { said });
-        if self.first_message.is_empty() && matches!(message, AgentMessage::User(_)) {
+    fn add_words(&mut self, role: Role, line: &str) {
+        // Only what a list needs, and without an id: files of version 1 are listed too.
+        #[derive(Deserialize)]
+        struct Line {
+            message: Said,
+            #[serde(default)]
+            timestamp: String,
+        }
+        #[derive(Deserialize)]
+        struct Said {
+            #[serde(default)]
+            content: Content,
+            #[serde(default)]
+            timestamp: Millis,
+        }
+        let Ok(Line { message, timestamp }) = serde_json::from_str(&surrogates::mend(line)) else { return };
+        let said = if message.timestamp == 0 { parse_iso(&timestamp).unwrap_or(0) } else { message.timestamp };
+        self.modified = self.modified.max(said);
+        let words = message.content.text(" ");
+        if self.first_message.is_empty() && role == Role::User {
             self.first_message.clone_from(&words);
         }
         if self.text.len() < SEARCH_TEXT && !words.is_empty() {

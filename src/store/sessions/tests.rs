@@ -17,6 +17,7 @@ use super::{
 };
 use crate::store::{
     StoreError,
+    paths::Environment,
     session::open::read_view,
     testing::{answer, file, header, header_of, label, line, user},
 };
@@ -60,6 +61,26 @@ fn folders_and_files_are_named_as_pi_names_them() {
     }
     let header = serde_json::from_str(&header()).unwrap();
     assert_eq!(file_name(&header), "2026-01-02T03-04-05-678Z_11111111-2222-7333-8444-555555555555.jsonl");
+}
+
+#[test]
+fn the_folder_of_sessions_is_chosen_by_flag_environment_setting_in_this_order() {
+    let path = |text| Some(Path::new(text));
+    let env = |session_dir: Option<&str>| Environment {
+        home: Some("/h".into()),
+        session_dir: session_dir.map(Into::into),
+        ..Environment::default()
+    };
+    for (env, flag, setting, expected) in [
+        (env(Some("/env")), path("flag"), path("/set"), "/p/flag"),
+        (env(Some("~/env")), None, path("/set"), "/h/env"),
+        (env(None), None, path("~/set"), "/h/set"),
+    ] {
+        let dir = SessionDir::choose(&env, Path::new("/p"), flag, setting);
+        assert_eq!((dir.path.as_path(), dir.custom), (Path::new(expected), true));
+    }
+    let dir = SessionDir::choose(&env(None), Path::new("/p"), None, None);
+    assert_eq!((dir.path.as_path(), dir.custom), (Path::new("/h/.troupe/sessions/--p--"), false));
 }
 
 #[test]
@@ -153,8 +174,12 @@ fn a_list_tells_what_each_session_is_about() {
     ];
     home.add(&dir.path, "rich.jsonl", &[file(&rich), b"{\"torn".to_vec()].concat());
     home.add(&dir.path, "quiet.jsonl", &[file(&[header_of("quiet", "/p/one")]), vec![0; 64]].concat());
+    let old = r#"{"type":"session","id":"old","cwd":"/p/one","timestamp":"2025-01-02T03:04:05.678Z"}
+{"type":"message","timestamp":"2025-01-02T03:04:06.000Z","message":{"role":"user","content":"from version 1"}}"#;
+    home.add(&dir.path, "old.jsonl", old.as_bytes());
     let list = list_sessions(&dir);
-    assert_eq!(list.iter().map(|info| info.id.as_str()).collect::<Vec<_>>(), ["rich", "quiet"]);
+    assert_eq!(list.iter().map(|info| info.id.as_str()).collect::<Vec<_>>(), ["rich", "quiet", "old"]);
+    assert_eq!((list[2].first_message.as_str(), list[2].modified), ("from version 1", 1_735_787_046_000));
     let info = &list[0];
     assert_eq!((info.name.as_deref(), info.first_message.as_str()), (Some("new name"), "first words"));
     assert_eq!((info.message_count, info.modified, info.partial), (4, 2_000_000_000_000, false));

@@ -2,7 +2,7 @@
 
 use std::{collections::HashMap, ops::Range};
 
-use super::{EntryRef, TreeView, projection::project};
+use super::{EntryRef, TreeView, projection::project, record::is_unreadable};
 use crate::{
     protocol::{AgentMessage, EntryBody, EntryId, ModelRef, entry::Replacement, system::SystemState},
     store::jsonl::{EntryKind, Role},
@@ -24,6 +24,8 @@ pub struct SessionContext {
     /// The model that was chosen last. It differs from `model` when answers name another one, as those of a virtual
     /// model do.
     pub selected_model: Option<ModelRef>,
+    /// Entries whose lines the session file no longer gives: their messages are missing, which people must be told.
+    pub unreadable: Vec<EntryId>,
 }
 
 /// An entry of a context.
@@ -68,7 +70,11 @@ impl TreeView {
             let first = context.messages.len();
             let checkpoint = place == 0 && part.kind() == EntryKind::Compaction;
             if shows(part.kind()) {
-                project(&part.entry(), edits.get(part.id()), checkpoint, &mut context.messages);
+                let entry = part.entry();
+                if is_unreadable(&entry) {
+                    context.unreadable.push(part.id().clone());
+                }
+                project(&entry, edits.get(part.id()), checkpoint, &mut context.messages);
             }
             context.entries.push(ContextEntry {
                 id: part.id().clone(),

@@ -12,6 +12,14 @@ use crate::{
     store::jsonl::{EntryKind, LineText, decode::decode, encode::encode, file::LineSource},
 };
 
+/// The kind of entries that cannot be read any more.
+const UNREADABLE: &str = "unreadable";
+
+/// True for an entry that stands for one that cannot be read any more.
+pub fn is_unreadable(entry: &Entry) -> bool {
+    matches!(&entry.body, EntryBody::Unknown(_)) && entry.body.kind() == UNREADABLE
+}
+
 /// An entry in the log.
 pub struct Record {
     pub id: EntryId,
@@ -49,7 +57,7 @@ impl Record {
                 entry
             }
             Err(reason) => Arc::new(Entry {
-                body: EntryBody::Unknown(json!({"type": "unreadable", "reason": reason})),
+                body: EntryBody::Unknown(json!({"type": UNREADABLE, "reason": reason})),
                 id: self.id.clone(),
                 parent_id: None,
                 timestamp: String::new(),
