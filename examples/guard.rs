@@ -47,8 +47,8 @@ fn deletes_recursively(command: &str) -> bool {
             in_rm = true;
             return false;
         }
-        let flag = word == "--recursive"
-            || (word.starts_with('-') && !word.starts_with("--") && word.contains(['r', 'R']));
+        let flag =
+            word == "--recursive" || (word.starts_with('-') && !word.starts_with("--") && word.contains(['r', 'R']));
         in_rm && flag
     })
 }

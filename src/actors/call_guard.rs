@@ -58,7 +58,8 @@ impl Actor for CallGuard {
             ToolCallVerdict::Allow { input: None } => Ok(call.arguments),
             // A guard that rewrites a call must not be able to produce an invalid one.
             ToolCallVerdict::Allow { input: Some(input) } => {
-                tools::validate(&*tool, &ToolCall { arguments: input, ..call }).map_err(|failure| Box::new(failure.into()))
+                tools::validate(&*tool, &ToolCall { arguments: input, ..call })
+                    .map_err(|failure| Box::new(failure.into()))
             }
             ToolCallVerdict::Deny { reason, terminate } => {
                 let reason = if reason.is_empty() { "Tool execution was blocked".to_owned() } else { reason };

@@ -50,7 +50,10 @@ pub enum ExtMsg {
 
 /// Which agents an extension watches. Kept apart from its actor, so that a restarted one knows them.
 #[derive(Clone, Default)]
-pub struct Watches(Arc<Mutex<HashMap<Arc<str>, (u64, Slot<BusMsg>)>>>);
+pub struct Watches(Arc<Mutex<HashMap<Arc<str>, Subscription>>>);
+
+/// The subscription at an agent's bus.
+type Subscription = (u64, Slot<BusMsg>);
 
 impl Watches {
     /// Notes that the extension watches an agent: its subscription, and the bus that wants to know when it is ready.

@@ -35,6 +35,7 @@ impl From<EntryBody> for NewEntry {
 
 /// Something that happened.
 #[derive(Clone, Debug)]
+#[expect(clippy::large_enum_variant, reason = "a handful a turn, and few of them wait at a time")]
 pub enum Input {
     /// A prompt, accepted by the input guards.
     Prompt {

@@ -64,12 +64,7 @@ fn run_subcommand(command: Subcommand) -> Exit {
     }
 }
 
-fn begin(
-    environment: &Environment,
-    args: HiArgs,
-    terminals: Terminals,
-    extensions: ExtensionRegistry,
-) -> Exit {
+fn begin(environment: &Environment, args: HiArgs, terminals: Terminals, extensions: ExtensionRegistry) -> Exit {
     for warning in &args.warnings {
         warn(warning);
     }

@@ -116,7 +116,7 @@ pub fn build(
         observers: observers.clone(),
         resources: Arc::new(resources),
         settings: Arc::new(Stored(Mutex::new(settings))),
-        operations: Arc::new(Local::default()),
+        operations: Arc::new(Local),
         facts,
     };
     record_start(&args, &chosen, &selection, &context)?;
@@ -274,7 +274,7 @@ impl Wires {
                 Some(Arc::new(scripted))
             }
         };
-        Ok(Self { offline: Arc::new(Offline::default()), script })
+        Ok(Self { offline: Arc::new(Offline), script })
     }
 }
 

@@ -72,7 +72,7 @@ pub fn run(
     mode: Mode,
     prompts: Vec<Input>,
 ) -> Result<Exit, StartError> {
-    let _log = logging::start(environment, args.log_file.as_deref(), args.trace_file.as_deref())?;
+    logging::start(environment, args.log_file.as_deref(), args.trace_file.as_deref())?;
     create_private_dir(&environment.user_dir).map_err(StartError::of)?;
     let user_settings = Settings::load(&environment.user_dir.join("settings.json"), None);
     let chosen = session::choose(environment, &args, &user_settings)?;

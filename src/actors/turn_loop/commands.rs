@@ -87,13 +87,7 @@ impl LoopState {
     }
 
     /// Stores entries; when they are stored (or wait for the end of the trace), answers with `value`.
-    async fn append_then(
-        &mut self,
-        myself: &ActorRef<LoopMsg>,
-        bodies: Vec<EntryBody>,
-        reply: ReplyTo,
-        value: Reply,
-    ) {
+    async fn append_then(&mut self, myself: &ActorRef<LoopMsg>, bodies: Vec<EntryBody>, reply: ReplyTo, value: Reply) {
         let then = ReplyTo::new(move |result| reply.send(result.map(|_| value)));
         self.add(myself, bodies, then).await;
     }

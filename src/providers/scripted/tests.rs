@@ -3,7 +3,6 @@ use std::{path::PathBuf, sync::Arc, time::Duration};
 use serde_json::json;
 use tokio::time::Instant;
 use tokio_stream::StreamExt as _;
-use tokio_util::sync::CancellationToken;
 
 use super::*;
 use crate::{
@@ -12,25 +11,13 @@ use crate::{
         ToolDeclaration, UserMessage, stream::PartialMessage,
     },
     providers::{
-        RequestRetry, Timeouts,
         catalogue::{self, builtin},
     },
 };
 
 /// A request with these messages.
 pub(in crate::providers) fn request(model: Arc<Model>, messages: Vec<Message>) -> Request {
-    Request {
-        model,
-        messages,
-        thinking: ThinkingLevel::Medium,
-        api_key: None,
-        session_id: None,
-        headers: serde_json::Map::new(),
-        timeouts: Timeouts::default(),
-        thinking_budgets: serde_json::Map::new(),
-        retry: RequestRetry::default(),
-        cancel: CancellationToken::new(),
-    }
+    Request { thinking: ThinkingLevel::Medium, ..Request::new(model, messages) }
 }
 
 fn script_model() -> Arc<Model> {
