@@ -76,8 +76,10 @@ fn drop_nulls(value: &mut Value) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::scan::scan;
-    use super::*;
+    use serde_json::json;
+
+    use super::{super::scan::scan, *};
+    use crate::store::testing::line;
 
     fn read(line: &str) -> Entry {
         decode(scan(line).unwrap().kind, line).unwrap()
@@ -85,40 +87,21 @@ mod tests {
 
     #[test]
     fn every_kind_of_line_becomes_an_entry_of_that_kind() {
-        for (line, kind) in [
-            (
-                r#"{"type":"message","id":"1","parentId":"0","timestamp":"t","message":{"role":"system","content":""}}"#,
-                EntryKind::Message(Role::System),
-            ),
-            (
-                r#"{"type":"message","id":"1","parentId":"0","timestamp":"t","message":{"role":"user","content":"x","later":1}}"#,
-                EntryKind::Message(Role::User),
-            ),
-            (
-                r#"{"type":"message","id":"1","parentId":"0","timestamp":"t","message":{"role":"assistant","content":null}}"#,
-                EntryKind::Message(Role::Assistant),
-            ),
-            (
-                r#"{"type":"message","id":"1","parentId":"0","timestamp":"t","message":{"role":"toolResult","content":[]}}"#,
-                EntryKind::Message(Role::ToolResult),
-            ),
-            (
-                r#"{"type":"message","id":"1","parentId":"0","timestamp":"t","message":{"role":"bashExecution","command":"ls"}}"#,
-                EntryKind::Message(Role::BashExecution),
-            ),
-            (
-                r#"{"type":"message","id":"1","parentId":"0","timestamp":"t","message":{"role":"oracle"}}"#,
-                EntryKind::Message(Role::Other),
-            ),
-            (
-                r#"{"type":"compaction","id":"1","parentId":"0","timestamp":"t","summary":"s","firstKeptEntryId":"0"}"#,
-                EntryKind::Compaction,
-            ),
-            (r#"{"type":"hologram","id":"1","parentId":"0","timestamp":"t"}"#, EntryKind::Unknown),
+        let message = |message: Value| ("message", json!({ "message": message }));
+        for ((name, fields), kind) in [
+            (message(json!({"role": "system", "content": ""})), EntryKind::Message(Role::System)),
+            (message(json!({"role": "user", "content": "x", "later": 1})), EntryKind::Message(Role::User)),
+            (message(json!({"role": "assistant", "content": null})), EntryKind::Message(Role::Assistant)),
+            (message(json!({"role": "toolResult", "content": []})), EntryKind::Message(Role::ToolResult)),
+            (message(json!({"role": "bashExecution", "command": "ls"})), EntryKind::Message(Role::BashExecution)),
+            (message(json!({"role": "oracle"})), EntryKind::Message(Role::Other)),
+            (("compaction", json!({"summary": "s", "firstKeptEntryId": "0"})), EntryKind::Compaction),
+            (("hologram", json!({})), EntryKind::Unknown),
         ] {
+            let line = &line(name, "1", "0", fields);
             let entry = read(line);
             assert_eq!(EntryKind::of(&entry.body), kind, "{line}");
-            assert_eq!((entry.id.as_str(), entry.timestamp.as_str()), ("1", "t"));
+            assert_eq!((entry.id.as_str(), entry.timestamp.as_str()), ("1", "2026-01-02T03:04:05.678Z"));
             assert_eq!(entry.parent_id, Some(EntryId::from("0")));
         }
     }

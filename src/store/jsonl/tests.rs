@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use proptest::prelude::*;
+
 use super::{
     Damage, Loaded, ReadError, Role,
     file::LineSource,
@@ -191,4 +193,27 @@ fn lines_longer_than_a_block_and_many_blocks_are_read() {
     assert_eq!(texts(&loaded, &bytes[..]).len(), 1001);
     let LineText::Stored(last) = loaded.lines[1000].text else { panic!("not stored") };
     assert_eq!(&bytes.line(last).unwrap(), lines.last().unwrap());
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 100, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_bytes_between_whole_lines_cost_no_other_line(
+        rubbish in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..40), 5),
+        cuts in prop::collection::vec(0usize..150, 5),
+    ) {
+        let mut bytes = file(&[header()]);
+        for (n, (rubbish, cut)) in rubbish.iter().zip(&cuts).enumerate() {
+            let line = user(&format!("e{n}"), "", "x");
+            // A fragment of another entry, or anything at all, on a line of its own.
+            let fragment = user("lost", "", "words");
+            bytes.extend_from_slice(if n % 2 == 0 { rubbish } else { &fragment.as_bytes()[..*cut.min(&(fragment.len() - 1))] });
+            bytes.push(b'\n');
+            bytes.extend(file(&[line]));
+        }
+        let loaded = load(&bytes);
+        prop_assert_eq!(ids(&loaded), ["e0", "e1", "e2", "e3", "e4"]);
+        prop_assert_eq!(loaded.length, bytes.len() as u64);
+    }
 }

@@ -2,7 +2,8 @@
 //!
 //! The session file holds pi's entries and nothing else. What a crash must not lose beyond them stands here: prompts
 //! and queued messages that were accepted, whether a trace runs, and which calls of a batch have begun. The journal of
-//! `NAME.jsonl` is `NAME.state`, a line for each [`Record`]; it is gone when the trace has settled and no message waits.
+//! `NAME.jsonl` is `NAME.state`, a line for each [`Record`]; it is gone when the trace has settled and no message
+//! waits.
 //!
 //! | module | what |
 //! |---|---|

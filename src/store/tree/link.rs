@@ -55,7 +55,8 @@ impl Lost<'_> {
         None
     }
 
-    /// The gap that the lost entry `id` lay in. One that tells no id stands for the first id that is missed after it.
+    /// The gap that the lost entry `id` lay in. One that tells no id stands for the first id that is missed after it;
+    /// so does one that tells another id, for the entry right behind it: a fragment may show the id of something else.
     fn gap_of(&mut self, id: &EntryId, at: usize) -> Option<usize> {
         if let Some(gap) = self.gaps.iter().position(|gap| gap.id.as_ref() == Some(id)) {
             return Some(gap);
@@ -63,8 +64,9 @@ impl Lost<'_> {
         if let Some(gap) = self.claimed.get(id) {
             return Some(*gap);
         }
-        let free = |place: usize| self.gaps[place].id.is_none() && !self.claimed.values().any(|taken| *taken == place);
-        let nearest = (0..self.gaps.len()).rev().find(|place| self.gaps[*place].at <= at && free(*place))?;
+        let fits = |gap: &Gap| gap.at == at || (gap.at < at && gap.id.is_none());
+        let free = |place: &usize| !self.claimed.values().any(|taken| taken == place);
+        let nearest = (0..self.gaps.len()).rev().filter(free).find(|place| fits(&self.gaps[*place]))?;
         self.claimed.insert(id.clone(), nearest);
         Some(nearest)
     }
@@ -151,8 +153,10 @@ mod tests {
         check("! a<x", &[None]);
         // One damaged line is one lost entry: a second stranger is a root.
         check("a ! b<x c<b d<y", &[None, Some(0), Some(1), None]);
-        // A fragment of another entry is no parent of strangers; damage behind an entry is none of its parent.
-        check("a !z b<x", &[None, None]);
+        // A fragment that shows another id can only be the parent of the entry right behind it.
+        check("a !z b<x", &[None, Some(0)]);
+        check("a !z b<a c<x", &[None, Some(0), None]);
+        // Damage behind an entry is none of its parent.
         check("a b<x !", &[None, None]);
     }
 }

@@ -1,7 +1,9 @@
 //! The whole tree, as clients get it.
 
-use super::{EntryRef, TreeView};
-use crate::{protocol::time::parse_iso, store::tree::Label};
+use serde_json::Value;
+
+use super::{EntryRef, Label, TreeView};
+use crate::protocol::{EntryId, time::parse_iso};
 
 /// A node of the whole tree. Nodes refer to each other by their place in the list, which is that of their entries in
 /// the file: a branch of a hundred thousand entries is no deep structure.
@@ -63,9 +65,8 @@ impl TreeView {
                 }
                 Step::Finish(place) => {
                     out.push(']');
-                    if let Some(label) = &nodes[place].label {
-                        let (text, time) =
-                            (serde_json::Value::from(&*label.text), serde_json::Value::from(&*label.timestamp));
+                    if let Some(Label { text, timestamp }) = &nodes[place].label {
+                        let (text, time) = (Value::from(text.as_str()), Value::from(timestamp.as_str()));
                         out.push_str(&format!(r#","label":{text},"labelTimestamp":{time}"#));
                     }
                     out.push('}');
@@ -79,7 +80,7 @@ impl TreeView {
     /// Entries as a JSON list, as their lines stand in the file: all, or those behind the entry `since`. `None` when
     /// there is no such entry.
     #[must_use]
-    pub fn entries_json(&self, since: Option<&crate::protocol::EntryId>) -> Option<String> {
+    pub fn entries_json(&self, since: Option<&EntryId>) -> Option<String> {
         let first = match since {
             None => 0,
             Some(id) => self.find(id)?.position() + 1,

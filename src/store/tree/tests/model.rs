@@ -2,13 +2,18 @@
 
 use std::collections::HashMap;
 
-use proptest::prelude::*;
+use proptest::{prelude::*, sample::Index};
 use serde_json::{Value, json};
 
 use crate::store::testing::{answer, compaction, edit, label, line, system, user, view};
 
 /// An entry to be: its kind, where it hangs (by number, or nowhere), and which entry it is about.
-type Seed = (u8, Option<prop::sample::Index>, prop::sample::Index);
+type Seed = (u8, Option<Index>, Index);
+
+fn seeds() -> impl Strategy<Value = Vec<Seed>> {
+    let entry = (0u8..10, prop::option::weighted(0.95, any::<Index>()), any::<Index>());
+    prop::collection::vec(entry, 1..40)
+}
 
 fn lines(seeds: &[Seed]) -> Vec<String> {
     let mut lines = Vec::new();
@@ -95,8 +100,8 @@ proptest! {
 
     #[test]
     fn the_context_of_any_leaf_is_what_the_rules_say(
-        seeds in prop::collection::vec((0u8..10, prop::option::weighted(0.95, any::<prop::sample::Index>()), any::<prop::sample::Index>()), 1..40),
-        leaf in any::<prop::sample::Index>(),
+        seeds in seeds(),
+        leaf in any::<Index>(),
     ) {
         let lines = lines(&seeds);
         let values: Vec<Value> = lines.iter().map(|line| serde_json::from_str(line).unwrap()).collect();
@@ -107,7 +112,8 @@ proptest! {
     #[test]
     fn any_parents_at_all_give_a_forest(parents in prop::collection::vec(0usize..14, 1..12)) {
         // Numbers above the length are ids that no entry has.
-        let lines: Vec<_> = parents.iter().enumerate().map(|(n, parent)| user(&format!("i{n}"), &format!("i{parent}"), "x")).collect();
+        let line = |(n, parent): (usize, &usize)| user(&format!("i{n}"), &format!("i{parent}"), "x");
+        let lines: Vec<_> = parents.iter().enumerate().map(line).collect();
         let view = view(&lines);
         for entry in view.entries() {
             prop_assert!(view.with_leaf(Some(entry.id())).unwrap().path().len() <= lines.len());
@@ -117,7 +123,7 @@ proptest! {
 
     #[test]
     fn a_branch_taken_out_has_the_same_context(
-        seeds in prop::collection::vec((0u8..10, prop::option::weighted(0.95, any::<prop::sample::Index>()), any::<prop::sample::Index>()), 1..40),
+        seeds in seeds(),
     ) {
         let whole = view(&lines(&seeds));
         let branch = view(&whole.branch_lines().unwrap());
