@@ -3,7 +3,7 @@
 use std::{
     fs::{File, OpenOptions},
     io::{self, ErrorKind, Read, Seek, SeekFrom, Write},
-    os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt},
+    os::unix::fs::{FileExt, OpenOptionsExt},
     path::{Path, PathBuf},
     sync::Arc,
 };
@@ -59,7 +59,20 @@ pub struct SessionFile {
 }
 
 /// The length and the number of names of a file; a file that was removed has no name.
+///
+/// Only these two are asked for: Linux gives a file whose times were asked for a new, exact time with the next write,
+/// which makes appending half as fast again.
+#[cfg(target_os = "linux")]
 fn look(file: &File) -> io::Result<(u64, u64)> {
+    use rustix::fs::{AtFlags, StatxFlags, statx};
+    let facts = statx(file, c"", AtFlags::EMPTY_PATH, StatxFlags::SIZE | StatxFlags::NLINK)?;
+    Ok((facts.stx_size, facts.stx_nlink.into()))
+}
+
+/// The length and the number of names of a file; a file that was removed has no name.
+#[cfg(not(target_os = "linux"))]
+fn look(file: &File) -> io::Result<(u64, u64)> {
+    use std::os::unix::fs::MetadataExt;
     let metadata = file.metadata()?;
     Ok((metadata.len(), metadata.nlink()))
 }
@@ -278,5 +291,51 @@ pub fn load(file: &File, path: &Path) -> Result<Option<Loaded>, StoreError> {
         Err(ReadError::Empty) => Ok(None),
         Err(ReadError::NotASession) => Err(StoreError::NotASession(path.to_owned())),
         Err(ReadError::Io(error)) => Err(StoreError::io("read", path)(error)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::testing::{file, header, user};
+
+    fn made(dir: &tempfile::TempDir) -> SessionFile {
+        SessionFile::create(&dir.path().join("s.jsonl"), |out| out.write_all(&file(&[header()]))).unwrap()
+    }
+
+    fn by_another(path: &Path, bytes: &[u8]) {
+        OpenOptions::new().append(true).open(path).unwrap().write_all(bytes).unwrap();
+    }
+
+    #[test]
+    fn fc_010_what_a_failed_write_left_is_removed_unless_others_wrote_behind_it() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut session = made(&dir);
+        let path = session.path().to_owned();
+        let before = std::fs::read(&path).unwrap();
+        let lines = file(&[user("a", "", "x")]);
+        by_another(&path, &lines[..20]);
+        session.take_back(&lines);
+        assert_eq!(std::fs::read(&path).unwrap(), before);
+        assert!(session.check().unwrap().is_none());
+
+        by_another(&path, &[&lines[..20], b"\nforeign"].concat());
+        session.take_back(&lines);
+        assert_eq!(std::fs::read(&path).unwrap().len(), before.len() + 28);
+    }
+
+    #[test]
+    fn fc_007_a_line_knows_its_place_when_another_program_wrote_in_the_same_moment() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut session = made(&dir);
+        // Between the check and the write.
+        by_another(&session.path().to_owned(), &file(&[user("foreign", "", "x")]));
+        let own = user("own", "", "y");
+        let offset = session.append(&file(std::slice::from_ref(&own))).unwrap();
+        let span = Span { offset, length: own.len() as u32 };
+        assert_eq!(session.source().line(span).unwrap(), own);
+        let Some(Change::Grew(tail)) = session.check().unwrap() else { panic!("not noticed") };
+        assert_eq!(tail.lines.iter().map(|line| line.id.as_str()).collect::<Vec<_>>(), ["foreign", "own"]);
+        assert!(session.check().unwrap().is_none());
     }
 }
