@@ -329,7 +329,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let mut session = made(&dir);
         // Between the check and the write.
-        by_another(&session.path().to_owned(), &file(&[user("foreign", "", "x")]));
+        by_another(session.path(), &file(&[user("foreign", "", "x")]));
         let own = user("own", "", "y");
         let offset = session.append(&file(std::slice::from_ref(&own))).unwrap();
         let span = Span { offset, length: own.len() as u32 };
