@@ -1,5 +1,7 @@
 //! What decoding an answer and writing a request cost.
 
+#![allow(clippy::expect_used, reason = "a benchmark that cannot run can only stop")]
+
 use std::{hint::black_box, sync::Arc};
 
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};

@@ -2,6 +2,8 @@
 //!
 //! The bodies and what must come of them are in `tests/fixtures/providers`; its README says how they are to be read.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // The helpers of tests may fail as tests do.
+
 mod compare;
 mod connection;
 mod decode;

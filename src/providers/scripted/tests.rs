@@ -10,9 +10,7 @@ use crate::{
         AssistantMessage, Block, Content, Model, ModelRef, StopReason, StreamEvent, SystemMessage, ThinkingLevel,
         ToolDeclaration, UserMessage, stream::PartialMessage,
     },
-    providers::{
-        catalogue::{self, builtin},
-    },
+    providers::catalogue::{self, builtin},
 };
 
 /// A request with these messages.
