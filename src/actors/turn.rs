@@ -12,7 +12,7 @@
 //! stored: every step that acts is reached from [`Input::Stored`].
 //!
 //! This file has the state and the dispatch; the steps are in its submodules, in the order in which a trace takes
-//! them: [`commands`], [`opening`], [`answer`], [`settling`]; [`faults`] has what is done about deaths and a full disk.
+//! them: `commands`, `opening`, `answer`, `settling`; `faults` has what is done about deaths and a full disk.
 
 mod answer;
 mod commands;
