@@ -98,6 +98,12 @@ impl FileMemory {
     }
 }
 
+/// What a call tells about a file that somebody else changed.
+#[must_use]
+pub fn changed(path: &str) -> String {
+    format!("{path} has changed on disk since you last read it: read it again before you rely on the rest of it.")
+}
+
 /// The failure of a call that would overwrite a change which the agent has not seen.
 #[must_use]
 pub fn stale(path: &str) -> Failure {

@@ -13,7 +13,7 @@ use tokio::task::spawn_blocking;
 use super::{
     BoxFuture, Failure, Tool, ToolContext,
     failure::{code, describe},
-    file_memory::{Digest, stale},
+    file_memory::{Digest, changed},
     mutation_queue::{Turn, turn},
     operations::read_all,
     paths,
@@ -136,9 +136,8 @@ async fn edit(context: ToolContext, path: &Path, _turn: Turn) -> Result<ToolOutp
     };
     operations.check_access(&real_path).await.map_err(no_access)?;
     let original = read_all(operations.open(&real_path).await.map_err(no_access)?.as_mut()).await.map_err(no_access)?;
-    if memory.is_some_and(|memory| memory.differs(&real_path, &original)) {
-        return Err(stale(name));
-    }
+    // An edit changes what the file holds now and takes nothing away from others; the model should still know.
+    let foreign = memory.is_some_and(|memory| memory.differs(&real_path, &original));
     let Changed { bytes, count, digest, diff } = {
         let context = context.clone();
         let work = spawn_blocking(move || Changed::new(&context.parse()?, &original));
@@ -149,11 +148,14 @@ async fn edit(context: ToolContext, path: &Path, _turn: Turn) -> Result<ToolOutp
     }
     let written = operations.write(&real_path, bytes).await;
     let stat = written.map_err(|error| Failure::io(&error, "write", path))?;
-    if let Some(memory) = memory {
+    let mut text = format!("Successfully replaced {count} block(s) in {name}.");
+    if foreign {
+        text = format!("{text} {}", changed(name));
+    } else if let Some(memory) = memory {
         memory.note(real_path, stat, digest);
     }
     Ok(ToolOutput {
-        content: vec![Block::text(format!("Successfully replaced {count} block(s) in {name}."))],
+        content: vec![Block::text(text)],
         details: Some(json!({"diff": diff.display, "patch": diff.patch, "firstChangedLine": diff.first_changed_line})),
         ..ToolOutput::default()
     })
