@@ -440,6 +440,8 @@ impl Turn {
         for entry in entries {
             match opening::message_of(entry) {
                 Some(message) => self.publish_message(message, entry.id.clone()),
+                // A change of the selection or the name has an event of its own.
+                None if entry.body.has_own_event() => {}
                 None => self.publish(Event::EntryAppended { entry: entry.clone() }),
             }
         }

@@ -78,8 +78,9 @@ impl Tool for LsTool {
     fn execute(&self, context: ToolContext) -> BoxFuture<'_, ToolOutput> {
         Box::pin(async move {
             tokio::select! {
-                result = execute(&context) => result.unwrap_or_else(ToolOutput::from),
+                biased;
                 () = context.cancel.cancelled() => Failure::aborted().into(),
+                result = execute(&context) => result.unwrap_or_else(ToolOutput::from),
             }
         })
     }

@@ -77,8 +77,9 @@ impl Tool for WriteTool {
             // The key of the queue comes from a quick look at the links: within the first poll, as the queue wants it.
             let waiting = turn(context.operations.real_path(&path));
             let held = tokio::select! {
-                held = waiting => held,
+                biased;
                 () = context.cancel.cancelled() => return Failure::aborted().into(),
+                held = waiting => held,
             };
             super::detached(async move { write(&context, &path, held).await.unwrap_or_else(ToolOutput::from) }).await
         })

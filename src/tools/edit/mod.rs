@@ -115,8 +115,9 @@ impl Tool for EditTool {
             // The key of the queue comes from a quick look at the links: within the first poll, as the queue wants it.
             let waiting = turn(context.operations.real_path(&path));
             let held = tokio::select! {
-                held = waiting => held,
+                biased;
                 () = context.cancel.cancelled() => return Failure::aborted().into(),
+                held = waiting => held,
             };
             super::detached(async move { edit(context, &path, held).await.unwrap_or_else(ToolOutput::from) }).await
         })

@@ -100,8 +100,9 @@ impl Tool for ReadTool {
     fn execute(&self, context: ToolContext) -> BoxFuture<'_, ToolOutput> {
         Box::pin(async move {
             tokio::select! {
-                result = execute(&context) => result.unwrap_or_else(ToolOutput::from),
+                biased;
                 () = context.cancel.cancelled() => Failure::aborted().into(),
+                result = execute(&context) => result.unwrap_or_else(ToolOutput::from),
             }
         })
     }
