@@ -60,11 +60,11 @@ async fn play(fixture: &Fixture, pieces: &[&[u8]]) -> Vec<StreamEvent> {
     while let Some(batch) = stream.next().await {
         assert!(!batch.is_empty(), "an empty batch");
         assert!(!events.last().is_some_and(StreamEvent::is_terminal), "a batch after the terminal event");
-        events.extend(batch);
-        text = events
+        text += batch
             .iter()
             .map(|event| if let StreamEvent::TextDelta { delta, .. } = event { delta.len() } else { 0 })
-            .sum();
+            .sum::<usize>();
+        events.extend(batch);
         // What was sent has arrived: now the bad thing happens.
         if text == expected {
             match fixture.end {

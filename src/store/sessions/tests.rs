@@ -56,7 +56,7 @@ impl Home {
 
 #[test]
 fn folders_and_files_are_named_as_pi_names_them() {
-    for (cwd, name) in [("/home/u/proj", "--home-u-proj--"), ("/a b/c.d:e\\f", "--a b-c.d-e-f--"), ("/", "----")] {
+    for (cwd, name) in [("/srv/u/proj", "--srv-u-proj--"), ("/a b/c.d:e\\f", "--a b-c.d-e-f--"), ("/", "----")] {
         assert_eq!(folder_name(Path::new(cwd)), name);
     }
     let header = serde_json::from_str(&header()).unwrap();
