@@ -200,7 +200,7 @@ fn an_abort_after_the_last_turn() {
             "storing what was held",
             vec![Prompt("hi"), Append("x"), StopAt("store(custom)"), Text("ok"), Abort, Late, Go],
             format!(
-                "{START} >call assistant(ok) turn_end agent_end entry_appended(custom) =entry agent_settled[aborted] =done"
+                "{START} >call =done assistant(ok) turn_end agent_end entry_appended(custom) agent_settled[aborted] =done"
             ),
         ),
         (

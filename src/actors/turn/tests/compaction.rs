@@ -59,7 +59,7 @@ fn a_compaction_waits_for_nobody_and_nobody_starts_beside_it() {
 fn what_is_queued_or_added_during_a_compaction_waits() {
     check(
         &[Compact, Steer("S"), Append("x"), WaitIdle, Compacted, Prompt("hi"), Text("ok")],
-        "compaction_start(manual) >compact queue[S|] =queued compaction_end =compaction entry_appended(custom) =entry
+        "compaction_start(manual) >compact queue[S|] =queued =done compaction_end =compaction entry_appended(custom)
          =done =started agent_start turn_start user(hi) queue[|] user(S) >call assistant(ok) turn_end agent_end
          agent_settled",
     );

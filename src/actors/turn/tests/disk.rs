@@ -63,7 +63,7 @@ fn whatever_cannot_be_stored_ends_the_trace_visibly() {
         ),
         (
             vec![Prompt("hi"), Append("x"), StopAt("store(custom)"), Text("ok"), Refuse],
-            format!("{START} >call assistant(ok) turn_end agent_end notice =store_error agent_settled"),
+            format!("{START} >call =done assistant(ok) turn_end agent_end notice agent_settled"),
         ),
         (vec![StopAt("store(custom)"), Append("x"), Refuse], "notice =store_error".into()),
         (

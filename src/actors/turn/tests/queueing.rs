@@ -210,8 +210,8 @@ fn steering_goes_before_follow_ups_also_before_settling() {
 fn what_is_queued_while_the_last_entries_are_stored_runs_too() {
     check(
         &[Prompt("hi"), Append("note"), StopAt("store(custom)"), Text("ok"), PromptOr("A", Later), Go, Text("a")],
-        "=started agent_start turn_start user(hi) >call assistant(ok) turn_end agent_end queue[|A] =queued
-         entry_appended(custom) =entry agent_start turn_start queue[|] user(A) >call assistant(a) turn_end agent_end
+        "=started agent_start turn_start user(hi) >call =done assistant(ok) turn_end agent_end queue[|A] =queued
+         entry_appended(custom) agent_start turn_start queue[|] user(A) >call assistant(a) turn_end agent_end
          agent_settled",
     );
 }
