@@ -3,7 +3,11 @@
 //! The stream is lazy: nothing is sent before it is polled, nothing is read before the batch before was taken, and
 //! dropping it closes the connection. One batch holds what the socket had ready.
 
-use std::{pin::pin, sync::Arc, time::Duration};
+use std::{
+    pin::pin,
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use bytes::Bytes;
 use futures_util::{FutureExt, stream};
@@ -60,6 +64,7 @@ struct Reading {
     /// What was read already to see what kind of body it is.
     peeked: Option<Bytes>,
     body: Box<dyn BodyDecoder>,
+    extras_until: Option<Instant>,
 }
 
 impl Call {
@@ -80,7 +85,8 @@ impl Call {
                     match opened {
                         Ok(Opened { response, peeked }) => {
                             let body = self.api.decoder(&self.request);
-                            self.stage = Stage::Reading(Box::new(Reading { response, peeked, body }));
+                            self.stage =
+                                Stage::Reading(Box::new(Reading { response, peeked, body, extras_until: None }));
                             None
                         }
                         Err(failure) => Some(failure),
@@ -148,16 +154,18 @@ impl Reading {
         Some(read?.map_err(|error| read_failure(&error, self.response.url())))
     }
 
+    /// Waits for the next bytes. Behind the end mark only extras can come: they get a short time in all.
     async fn first(&mut self, request: &Request) -> Result<Option<Bytes>, Failure> {
-        let idle = match (request.timeouts.idle, self.body.is_complete()) {
-            (Some(idle), true) => Some(idle.min(EXTRAS_PATIENCE)),
-            (None, true) => Some(EXTRAS_PATIENCE),
-            (idle, false) => idle,
-        };
+        let mut limit = request.timeouts.idle;
+        if self.body.is_complete() {
+            let until = *self.extras_until.get_or_insert_with(|| Instant::now() + EXTRAS_PATIENCE);
+            let left = until.saturating_duration_since(Instant::now());
+            limit = Some(limit.map_or(left, |idle| idle.min(left)));
+        }
         let url = self.response.url().clone();
-        match within(idle, self.response.chunk()).await {
+        match within(limit, self.response.chunk()).await {
             Some(read) => read.map_err(|error| read_failure(&error, &url)),
-            None => Err(timed_out("Stream timed out: nothing arrived for", idle, &url)),
+            None => Err(timed_out("Stream timed out: nothing arrived for", limit, &url)),
         }
     }
 }
@@ -170,13 +178,14 @@ struct Opened {
 
 /// Sends the request until an answer comes that is an event stream.
 async fn open(api: &dyn WireApi, request: &Request) -> Result<Opened, Failure> {
-    let outgoing = api.request(request)?;
+    let mut outgoing = api.request(request)?;
     let url = Url::parse(&outgoing.url).ok().filter(|url| url.has_host()).ok_or_else(|| {
         let text = format!("Provider \"{}\": its baseUrl \"{}\" is no valid URL", request.model.provider, outgoing.url);
         Failure::new(FailureClass::InvalidRequest, text)
     })?;
     let client = client_for(&url, request.timeouts.connect)?;
     let mut tries = 0;
+    let mut amended = false;
     loop {
         let failure = match send(&client, &url, &outgoing, request).await {
             Ok(response) => match judge(response, request).await {
@@ -185,6 +194,11 @@ async fn open(api: &dyn WireApi, request: &Request) -> Result<Opened, Failure> {
             },
             Err(failure) => failure,
         };
+        if !amended && let Some(other) = api.amend(request, &failure) {
+            amended = true;
+            outgoing = api.request(&other)?;
+            continue;
+        }
         if tries >= request.retry.max_retries || !failure.retryable {
             return Err(failure);
         }
@@ -221,7 +235,10 @@ async fn send(client: &Client, url: &Url, outgoing: &Outgoing, request: &Request
         let sending = client.post(url.clone()).headers(headers.clone()).body(outgoing.body.clone()).send();
         let error = match within(limits.first_byte, sending).await {
             None => return Err(timed_out("Request timed out: no answer within", limits.first_byte, url)),
-            Some(Ok(response)) => return Ok(response),
+            Some(Ok(response)) => {
+                tracing::debug!(url = shown(url), status = response.status().as_u16(), "provider answered");
+                return Ok(response);
+            }
             Some(Err(error)) => error,
         };
         if fresh || !may_be_stale(&error) {

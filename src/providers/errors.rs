@@ -205,5 +205,4 @@ fn cap(text: &str) -> String {
 }
 
 #[cfg(test)]
-#[path = "errors_tests.rs"]
 mod tests;

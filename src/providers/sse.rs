@@ -6,6 +6,7 @@
 //! in a chunk is handed on without a copy, and every byte is looked at once, so that its time is linear in the size
 //! of the body however the body is cut.
 
+use memchr::memchr2;
 use serde::de::IgnoredAny;
 
 /// More of stray lines than this is no error message.
@@ -51,7 +52,7 @@ impl SseDecoder {
             rest = rest.strip_prefix(b"\n").unwrap_or(rest);
         }
         let mut borrowed = Borrowed::default();
-        while let Some(end) = rest.iter().position(|byte| matches!(byte, b'\n' | b'\r')) {
+        while let Some(end) = memchr2(b'\n', b'\r', rest) {
             let (line, tail) = (&rest[..end], &rest[end + 1..]);
             if rest[end] == b'\r' {
                 self.after_cr = tail.is_empty();

@@ -10,7 +10,7 @@ use super::{
     Request,
     assembler::Assembler,
     error_body::ErrorBody,
-    errors::stream_failure,
+    errors::{stream_failure, wrong_body_failure},
     headers::Headers,
     sse::{SseDecoder, SseEvent},
 };
@@ -26,6 +26,11 @@ pub trait WireApi: Send + Sync + 'static {
     /// # Errors
     /// When it cannot be written: a key or header that cannot be sent, a tool that the model cannot take.
     fn request(&self, request: &Request) -> Result<Outgoing, Failure>;
+
+    /// Another wording of a request that the server refused, without what it refused. Asked once in a call.
+    fn amend(&self, _request: &Request, _failure: &Failure) -> Option<Request> {
+        None
+    }
 
     /// A decoder for the answer to `request`.
     fn decoder(&self, request: &Request) -> Box<dyn BodyDecoder>;
@@ -107,10 +112,14 @@ impl<E: EventDecoder> BodyDecoder for SseBody<E> {
 }
 
 impl<E> SseBody<E> {
-    /// The error that lines outside of events spell together (rule S10).
+    /// The error that lines outside of events spell together (rule S10), or the page that came instead of a stream.
     fn stray_error(&self) -> Option<Failure> {
-        let stray: Value = serde_json::from_slice(self.sse.stray()).ok()?;
-        ErrorBody::is_in(&stray).then(|| stream_failure(&self.provider, &stray))
+        let stray = self.sse.stray().trim_ascii();
+        if stray.starts_with(b"<") {
+            return Some(wrong_body_failure(&self.provider, "a web page", stray));
+        }
+        let error: Value = serde_json::from_slice(stray).ok()?;
+        ErrorBody::is_in(&error).then(|| stream_failure(&self.provider, &error))
     }
 }
 

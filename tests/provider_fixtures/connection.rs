@@ -9,7 +9,7 @@ use serde_json::json;
 use tokio::sync::Notify;
 use tokio_stream::StreamExt;
 use troupe::{
-    protocol::{AssistantMessage, Failure, FailureClass, StopReason, StreamEvent},
+    protocol::{AssistantMessage, Block, Failure, FailureClass, Message, StopReason, StreamEvent, ThinkingBlock},
     providers::{EventStream, Request, Secret, provider_for},
 };
 
@@ -283,6 +283,34 @@ async fn retries_inside_a_call_end_where_they_should() {
 }
 
 #[tokio::test]
+async fn old_thinking_that_is_refused_is_left_out_in_a_second_try() {
+    let refusal = r#"{"error":{"message":"messages.1.content.0: Invalid `signature` in `thinking` block"}}"#;
+    let done = "data: {\"type\":\"message_start\",\"message\":{}}\n\ndata: {\"type\":\"message_stop\"}\n\n";
+    let reply = response(200, &[("content-type", "text/event-stream")], done);
+    let server = Server::start([Step::Answer(vec![response(400, &[], refusal)]), Step::Answer(vec![reply])]).await;
+    let fixture = fixtures().into_iter().find(|fixture| fixture.file.ends_with("anthropic/text-basic.sse")).unwrap();
+    let mut asked = fixture.request(&server.url);
+    let thinking = ThinkingBlock { thinking: "old".into(), thinking_signature: Some("sig".into()), redacted: None };
+    let model = &asked.model;
+    let past = AssistantMessage {
+        content: vec![Block::Thinking(thinking), Block::text("said")],
+        api: model.api.clone(),
+        provider: model.provider.clone(),
+        model: model.id.clone(),
+        ..AssistantMessage::default()
+    };
+    asked.messages = vec![asked.messages[0].clone(), Message::Assistant(Arc::new(past)), asked.messages[0].clone()];
+    let batches: Vec<_> = provider_for("anthropic-messages").unwrap().stream(asked).collect().await;
+    assert!(matches!(batches.concat().last(), Some(StreamEvent::Done(_))));
+    let bodies: Vec<_> = server.seen().iter().map(|seen| String::from_utf8_lossy(&seen.body).into_owned()).collect();
+    assert!(
+        bodies[0].contains("\"signature\":\"sig\"")
+            && !bodies[1].contains("\"signature\"")
+            && bodies[1].contains("said")
+    );
+}
+
+#[tokio::test]
 async fn a_wait_between_retries_is_cancelled_at_once() {
     let server = Server::start([Step::Answer(vec![response(429, &[("retry-after", "30")], "slow")])]).await;
     let mut asked = request(&server.url);
@@ -310,10 +338,16 @@ async fn a_wrong_content_type_over_a_right_stream_is_forgiven() {
 #[tokio::test]
 async fn a_page_instead_of_a_stream_is_named() {
     let page = response(200, &[("content-type", "text/html")], "<html><title>Log in</title></html>");
-    let server = Server::start([Step::Answer(vec![page])]).await;
-    let failure = failure_of(request(&server.url)).await;
-    assert_eq!(failure.class, FailureClass::ProtocolError);
-    assert_eq!(failure.message, "Expected an event stream, got text/html (Log in): check the provider's baseUrl");
+    let untyped = response(200, &[], "<!DOCTYPE html>\n<html><title>Log in</title></html>");
+    let server = Server::start([Step::Answer(vec![page]), Step::Answer(vec![untyped])]).await;
+    for kind in ["text/html", "a web page"] {
+        let failure = failure_of(request(&server.url)).await;
+        assert_eq!(failure.class, FailureClass::ProtocolError);
+        assert_eq!(
+            failure.message,
+            format!("Expected an event stream, got {kind} (Log in): check the provider's baseUrl")
+        );
+    }
 }
 
 #[tokio::test]

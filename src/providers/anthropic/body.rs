@@ -188,5 +188,4 @@ fn headers(request: &Request, compat: &Compat, betas: &[&str]) -> Result<Headers
 }
 
 #[cfg(test)]
-#[path = "body_tests.rs"]
 mod tests;

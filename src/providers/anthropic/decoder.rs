@@ -286,5 +286,4 @@ impl EventDecoder for Decoder {
 }
 
 #[cfg(test)]
-#[path = "decoder_tests.rs"]
 mod tests;

@@ -1,9 +1,10 @@
 //! `anthropic-messages`: Anthropic's Messages API and the hosts that speak it.
 //!
 //! - [`compat`]: how hosts differ
-//! - `body`, `messages`, `wire`, `thinking`: the request
+//! - `body`, `messages`, `wire`, `thinking`: the request; `amend`: its second wording
 //! - [`decoder`], `usage`: the answer
 
+mod amend;
 mod body;
 pub mod compat;
 pub mod decoder;
@@ -30,6 +31,10 @@ impl WireApi for Anthropic {
 
     fn request(&self, request: &Request) -> Result<Outgoing, Failure> {
         body::write(request)
+    }
+
+    fn amend(&self, request: &Request, failure: &Failure) -> Option<Request> {
+        amend::amend(request, failure)
     }
 
     fn decoder(&self, request: &Request) -> Box<dyn BodyDecoder> {

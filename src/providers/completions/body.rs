@@ -209,5 +209,4 @@ fn headers(request: &Request, compat: &Compat) -> Result<Headers, Failure> {
 }
 
 #[cfg(test)]
-#[path = "body_tests.rs"]
 mod tests;

@@ -324,5 +324,4 @@ impl EventDecoder for Decoder {
 }
 
 #[cfg(test)]
-#[path = "decoder_tests.rs"]
 mod tests;
