@@ -8,7 +8,7 @@ use super::{
     listing::{Listing, limit},
     operations::{GrepHits, GrepQuery},
     paths,
-    truncate::{self, MAX_BYTES, MAX_LINE_UNITS},
+    truncate::{self, MAX_BYTES, MAX_LINE_UNITS, MAX_LINES},
 };
 use crate::protocol::{ToolDeclaration, ToolOutput};
 
@@ -94,7 +94,7 @@ async fn execute(context: &ToolContext) -> Result<ToolOutput, Failure> {
     let arguments: Arguments = context.parse()?;
     let limit = limit(arguments.limit, DEFAULT_LIMIT);
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "out of range means the nearest number")]
-    let context_lines = arguments.context.unwrap_or_default() as usize;
+    let context_lines = (arguments.context.unwrap_or_default() as usize).min(MAX_LINES);
     let query = GrepQuery {
         pattern: arguments.pattern,
         root: paths::resolve(arguments.path.as_deref().unwrap_or("."), &context.cwd),

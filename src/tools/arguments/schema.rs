@@ -178,7 +178,12 @@ fn without_dangling_references(root: &Value) -> Value {
             other => other.clone(),
         }
     }
-    mend(root, root)
+    let mut mended = mend(root, root);
+    if let Some(map) = mended.as_object_mut() {
+        // The dialect may be one that nobody knows.
+        map.shift_remove("$schema");
+    }
+    mended
 }
 
 fn resolves(root: &Value, reference: &str) -> bool {

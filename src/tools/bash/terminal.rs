@@ -174,7 +174,7 @@ impl TerminalText {
 fn plain_prefix(text: &str) -> usize {
     let bytes = text.as_bytes();
     let mut from = 0;
-    while let Some(place) = bytes[from..].iter().position(|byte| SUSPECT[*byte as usize]) {
+    while let Some(place) = first_suspect(&bytes[from..]) {
         let place = from + place;
         match &bytes[place..] {
             // The first byte of many characters, few of which are controls: U+0080 to U+009F, U+FFF9 to U+FFFB.
@@ -188,19 +188,17 @@ fn plain_prefix(text: &str) -> usize {
     bytes.len()
 }
 
-/// Bytes at which a character may begin that is not simply text.
-static SUSPECT: [bool; 256] = {
-    let mut table = [false; 256];
-    let mut byte = 0;
-    while byte < 0x20 {
-        table[byte] = byte != b'\t' as usize && byte != b'\n' as usize;
-        byte += 1;
-    }
-    table[0x7f] = true;
-    table[0xc2] = true;
-    table[0xef] = true;
-    table
-};
+/// The first byte at which a character may begin that is not simply text. Looks at many bytes at once, since nearly
+/// all output is simply text.
+fn first_suspect(bytes: &[u8]) -> Option<usize> {
+    const AT_ONCE: usize = 64;
+    let is_suspect = |byte: u8| {
+        ((byte < 0x20) & (byte != b'\t') & (byte != b'\n')) | (byte == 0x7f) | (byte == 0xc2) | (byte == 0xef)
+    };
+    let any = |chunk: &&[u8]| chunk.iter().fold(false, |any, byte| any | is_suspect(*byte));
+    let clean = bytes.chunks(AT_ONCE).take_while(|chunk| !any(chunk)).map(<[u8]>::len).sum();
+    bytes[clean..].iter().position(|byte| is_suspect(*byte)).map(|place| clean + place)
+}
 
 #[cfg(test)]
 mod tests {

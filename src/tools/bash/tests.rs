@@ -16,12 +16,31 @@ fn unique() -> String {
     format!("{}.{}", 300 + std::process::id() % 500, uuid::Uuid::new_v4().as_u128() % 1_000_000_000)
 }
 
-/// Whether a process has `mark` as an argument.
+/// The processes that have `mark` as an argument.
+#[cfg(target_os = "linux")]
+fn processes(mark: &str) -> Vec<i32> {
+    let has_mark = |id: &i32| {
+        let arguments = std::fs::read(format!("/proc/{id}/cmdline")).unwrap_or_default();
+        arguments.split(|byte| *byte == 0).any(|argument| argument == mark.as_bytes())
+    };
+    let entries = std::fs::read_dir("/proc").unwrap().flatten();
+    entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).filter(has_mark).collect()
+}
+
+/// The processes that have `mark` as an argument.
+#[cfg(not(target_os = "linux"))]
+fn processes(mark: &str) -> Vec<i32> {
+    let output = std::process::Command::new("ps").args(["-axo", "pid,stat,args"]).output().unwrap();
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let lines = text.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
+    lines
+        .filter(|words| words.contains(&mark) && !words[1].starts_with('Z'))
+        .filter_map(|words| words[0].parse().ok())
+        .collect()
+}
+
 fn is_running(mark: &str) -> bool {
-    let output = std::process::Command::new("ps").args(["-eo", "stat,args"]).output().unwrap();
-    String::from_utf8_lossy(&output.stdout)
-        .lines()
-        .any(|line| line.split_whitespace().any(|word| word == mark) && !line.starts_with('Z'))
+    !processes(mark).is_empty()
 }
 
 async fn run(command: &str) -> ToolOutput {
@@ -112,7 +131,10 @@ async fn a_background_process_that_holds_the_pipe_does_not_hold_the_call_fc_041(
     let output = run(&format!("sleep {mark} & echo ready")).await;
     assert_eq!((output.is_error, text(&output).as_str()), (false, "ready\n"));
     assert!(is_running(&mark), "what was left in the background lives on");
-    let _ = std::process::Command::new("pkill").args(["-f", &format!("^sleep {}$", mark.replace('.', "\\."))]).status();
+    for process in processes(&mark) {
+        let process = rustix::process::Pid::from_raw(process).unwrap();
+        rustix::process::kill_process(process, rustix::process::Signal::KILL).unwrap();
+    }
 }
 
 #[tokio::test]

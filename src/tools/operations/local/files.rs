@@ -74,7 +74,7 @@ impl LocalReader {
         // Looked at before it is opened, since opening a device can have effects; and after, since it may be another
         // file by then: without waiting, so that a pipe cannot hold us.
         regular(&fs::metadata(path)?)?;
-        let mut file = OpenOptions::new().read(true).custom_flags(no_wait()).open(path)?;
+        let mut file = open(path)?;
         let metadata = file.metadata()?;
         regular(&metadata)?;
         let stat = describe(&metadata);
@@ -82,6 +82,11 @@ impl LocalReader {
         let first = read_piece(&mut file, FIRST_CHUNK, &mut left)?;
         Ok(Self { file: Some(file), stat, left, first: Some(first) })
     }
+}
+
+/// Opens whatever is there for reading, without waiting for it.
+pub fn open(path: &Path) -> io::Result<File> {
+    OpenOptions::new().read(true).custom_flags(no_wait()).open(path)
 }
 
 fn no_wait() -> i32 {

@@ -93,7 +93,7 @@ impl Search<'_> {
     fn file_alone(&self, path: &Path) -> Result<GrepHits, SearchError> {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         let unreadable = |error| SearchError::Unreadable { path: path.to_owned(), error };
-        let file = File::open(path).map_err(unreadable)?;
+        let file = files::open(path).map_err(unreadable)?;
         let mut searcher = self.searcher(BinaryDetection::convert(0));
         let mut found = Found::new(self.query.limit);
         let mut batch = BatchHits::default();
@@ -107,12 +107,15 @@ impl Search<'_> {
         let found = Mutex::new(Found::new(self.query.limit));
         let bound = AtomicUsize::new(usize::MAX);
         let (sender, receiver) = sync_channel(QUEUE);
-        let receiver = Mutex::new(receiver);
+        let receiver = Arc::new(Mutex::new(receiver));
         let threads = thread::available_parallelism().map_or(1, NonZeroUsize::get).min(THREADS_AT_MOST);
         thread::scope(|scope| {
             for _ in 0..threads {
-                scope.spawn(|| self.work(root, &receiver, &found, &bound));
+                let (receiver, found, bound) = (Arc::clone(&receiver), &found, &bound);
+                scope.spawn(move || self.work(root, &receiver, found, bound));
             }
+            // Should all threads fail, nobody holds the queue, and the walk ends.
+            drop(receiver);
             self.feed(root, overrides, sender, &bound);
         });
         Ok(found.into_inner().unwrap_or_else(PoisonError::into_inner).finish())
@@ -149,7 +152,7 @@ impl Search<'_> {
             let mut batch = BatchHits::default();
             for path in paths {
                 // Files that cannot be read are left out, as they are for the person who runs this.
-                let Ok(file) = File::open(&path) else { continue };
+                let Ok(file) = files::open(&path) else { continue };
                 if let Ok(hits) = self.file(&mut searcher, file, &walk::relative(&path, root)) {
                     batch.add(hits);
                 }
@@ -245,7 +248,7 @@ impl Sink for FileSink<'_> {
     fn context(&mut self, _: &Searcher, context: &SinkContext<'_>) -> io::Result<bool> {
         let role = if *context.kind() == SinkContextKind::After { Role::After } else { Role::Before };
         self.add(role, context.line_number(), context.bytes());
-        Ok(true)
+        Ok(self.hits.bytes <= ENOUGH_BYTES)
     }
 }
 

@@ -50,8 +50,11 @@ impl Tree {
         Self { group, mark, owned: true }
     }
 
-    pub fn kill(&self) {
-        kill(self.group, self.mark.0);
+    /// Kills the tree, once: the group's number may belong to others when all of it is gone.
+    pub fn kill(&mut self) {
+        if std::mem::take(&mut self.owned) {
+            kill(self.group, self.mark.0);
+        }
     }
 
     /// Lets the rest of the tree live on.
@@ -62,9 +65,7 @@ impl Tree {
 
 impl Drop for Tree {
     fn drop(&mut self) {
-        if self.owned {
-            self.kill();
-        }
+        self.kill();
         RUNNING.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.mark.0);
     }
 }
