@@ -20,6 +20,7 @@ use crate::{
 
 /// What happens next.
 #[derive(Clone, Debug)]
+#[expect(clippy::large_enum_variant, reason = "short lists in tests")]
 enum Op {
     Prompt(Option<QueueKind>),
     Queue(QueueKind),
@@ -34,11 +35,11 @@ enum Op {
 /// Mostly answers, now and then a command. Small numbers are what shrinking likes best.
 fn op(code: u16) -> Op {
     let way = code / 50;
-    let kind = if way % 2 == 0 { QueueKind::Steer } else { QueueKind::FollowUp };
-    let mode = if way / 2 % 2 == 0 { QueueMode::OneAtATime } else { QueueMode::All };
+    let kind = if way.is_multiple_of(2) { QueueKind::Steer } else { QueueKind::FollowUp };
+    let mode = if (way / 2).is_multiple_of(2) { QueueMode::OneAtATime } else { QueueMode::All };
     match code % 50 {
         0..=35 => Op::Respond(way),
-        36..=39 => Op::Prompt((way % 3 == 0).then_some(kind)),
+        36..=39 => Op::Prompt(way.is_multiple_of(3).then_some(kind)),
         40..=42 => Op::Queue(kind),
         43 => Op::Command(Step::Abort),
         44 => Op::Command(Step::Append("x")),
@@ -46,7 +47,7 @@ fn op(code: u16) -> Op {
         46 => Op::Command(Step::Clear),
         47 => Op::Command(Step::Late),
         48 => Op::Command(Step::Mode(kind, mode)),
-        _ => Op::Crash(way % 2 == 0),
+        _ => Op::Crash(way.is_multiple_of(2)),
     }
 }
 
@@ -73,7 +74,7 @@ fn respond(world: &mut World, way: usize) {
         Effect::Store { .. } => world.stored(),
         Effect::Ask { .. } if way % 8 == 0 => world.gone(),
         Effect::Ask { ask, .. } => {
-            if way % 2 == 0 {
+            if way.is_multiple_of(2) {
                 world.verdicts = vec![verdict(ask.point(), way / 2)];
             }
             world.asked();
@@ -102,7 +103,7 @@ fn respond(world: &mut World, way: usize) {
 fn verdict(point: AskPoint, way: usize) -> Verdict {
     let note = EntryBody::CustomMessage { custom_type: "n".into(), content: "n".into(), display: true, details: None };
     let entries = (way % 3 > 0).then(|| vec![if way % 3 == 1 { custom("e") } else { note }]);
-    let messages = (way % 2 == 0).then(|| AgentMessage::user("added", 0)).into_iter().collect();
+    let messages = (way.is_multiple_of(2)).then(|| AgentMessage::user("added", 0)).into_iter().collect();
     match point {
         AskPoint::BeforeAgentStart => {
             Verdict::BeforeAgentStart(BeforeAgentStartVerdict { messages, system_prompt: Some("S".into()) })
@@ -137,7 +138,7 @@ fn answer(world: &mut World, way: usize) {
     if failure.is_some() {
         message.error_message = Some("failed".into());
     }
-    world.answered(message, failure.map(|class| Failure::new(class, "failed")), way % 2 == 0);
+    world.answered(message, failure.map(|class| Failure::new(class, "failed")), way.is_multiple_of(2));
 }
 
 fn same_ids(message: &mut AssistantMessage) {
