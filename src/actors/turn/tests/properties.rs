@@ -70,9 +70,9 @@ fn carry_out(world: &mut World, op: &Op, count: usize) {
 fn respond(world: &mut World, way: usize) {
     let Some(pending) = world.pending.clone() else { return };
     match pending {
-        Effect::Store { .. } if way % 16 == 0 => world.refused(),
+        Effect::Store { .. } if way.is_multiple_of(16) => world.refused(),
         Effect::Store { .. } => world.stored(),
-        Effect::Ask { .. } if way % 8 == 0 => world.gone(),
+        Effect::Ask { .. } if way.is_multiple_of(8) => world.gone(),
         Effect::Ask { ask, .. } => {
             if way.is_multiple_of(2) {
                 world.verdicts = vec![verdict(ask.point(), way / 2)];
@@ -102,7 +102,7 @@ fn respond(world: &mut World, way: usize) {
 
 fn verdict(point: AskPoint, way: usize) -> Verdict {
     let note = EntryBody::CustomMessage { custom_type: "n".into(), content: "n".into(), display: true, details: None };
-    let entries = (way % 3 > 0).then(|| vec![if way % 3 == 1 { custom("e") } else { note }]);
+    let entries = (!way.is_multiple_of(3)).then(|| vec![if way % 3 == 1 { custom("e") } else { note }]);
     let messages = (way.is_multiple_of(2)).then(|| AgentMessage::user("added", 0)).into_iter().collect();
     match point {
         AskPoint::BeforeAgentStart => {
@@ -115,7 +115,7 @@ fn verdict(point: AskPoint, way: usize) -> Verdict {
             let decision = [TurnDecision::Default, TurnDecision::Continue, TurnDecision::End][way % 3];
             Verdict::TurnEnd(TurnEndVerdict { entries, decision })
         }
-        _ => Verdict::BeforeSettle(BeforeSettleVerdict { entries, continue_run: way % 4 == 0 }),
+        _ => Verdict::BeforeSettle(BeforeSettleVerdict { entries, continue_run: way.is_multiple_of(4) }),
     }
 }
 
@@ -132,7 +132,7 @@ fn answer(world: &mut World, way: usize) {
         _ => (StopReason::ToolUse, None),
     };
     let mut message = assistant("t", calls, stop_reason);
-    if way % 5 == 0 {
+    if way.is_multiple_of(5) {
         same_ids(&mut message);
     }
     if failure.is_some() {
