@@ -11,20 +11,22 @@ pub struct RetrySettings {
     pub max_retries: u32,
     /// The wait before the first retry in milliseconds; it doubles with each further one.
     pub base_delay_ms: u64,
-    /// The wait at most.
+    /// The wait at most, where the server did not say when to come back.
     pub max_delay_ms: u64,
+    /// The longest wait that a server may ask for; a call that should wait longer fails at once. 0 = no limit.
+    pub max_asked_ms: u64,
 }
 
 impl Default for RetrySettings {
     fn default() -> Self {
-        Self { enabled: true, max_retries: 3, base_delay_ms: 2_000, max_delay_ms: 60_000 }
+        Self { enabled: true, max_retries: 3, base_delay_ms: 2_000, max_delay_ms: 60_000, max_asked_ms: 60_000 }
     }
 }
 
 impl RetrySettings {
     /// The wait before retry number `attempt` (from 1) of a call that failed so; none when it is not retried.
     ///
-    /// A server that says when to come back is believed.
+    /// A server that says when to come back is believed, within the limit.
     #[must_use]
     pub fn delay(&self, attempt: u32, failure: &Failure) -> Option<u64> {
         let attempts = if failure.class == FailureClass::ToolUseFailed { 1 } else { self.max_retries };
@@ -32,10 +34,11 @@ impl RetrySettings {
             return None;
         }
         let doubled = self.base_delay_ms.saturating_mul(1 << (attempt - 1).min(32));
-        Some(match failure.retry_after_ms {
-            Some(wait) if wait > 0 => wait,
-            _ => doubled.min(self.max_delay_ms),
-        })
+        match failure.retry_after_ms {
+            Some(wait) if self.max_asked_ms > 0 && wait > self.max_asked_ms => None,
+            Some(wait) if wait > 0 => Some(wait),
+            _ => Some(doubled.min(self.max_delay_ms)),
+        }
     }
 }
 
@@ -54,6 +57,8 @@ mod tests {
             (3, busy.clone(), Some(100)),
             (4, busy.clone(), None),
             (1, told(1500), Some(1500)),
+            (1, told(60_000), Some(60_000)),
+            (1, told(60_001), None),
             (1, told(0), Some(40)),
             (1, Failure::new(FailureClass::QuotaExhausted, "no money"), None),
             (1, Failure::new(FailureClass::ToolUseFailed, "odd"), Some(40)),
@@ -63,5 +68,6 @@ mod tests {
             assert_eq!(settings.delay(attempt, &failure), delay, "{attempt} {failure:?}");
         }
         assert_eq!(RetrySettings { enabled: false, ..settings }.delay(1, &busy), None);
+        assert_eq!(RetrySettings { max_asked_ms: 0, ..settings }.delay(1, &told(60_001)), Some(60_001));
     }
 }

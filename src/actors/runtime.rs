@@ -24,8 +24,11 @@ use super::{
 /// How long the whole orderly end may take.
 const DRAIN: Duration = Duration::from_secs(5);
 
-/// A front's start: the id of its actor.
-pub type FrontStart<'a> = Pin<Box<dyn Future<Output = Result<ActorId, Exit>> + Send + 'a>>;
+/// How long the front may take to show the last words of the agents.
+const LAST_WORDS: Duration = Duration::from_secs(1);
+
+/// A front's start: its actor.
+pub type FrontStart<'a> = Pin<Box<dyn Future<Output = Result<ActorCell, Exit>> + Send + 'a>>;
 
 /// Starts the front end: the one who gives the agents work and shows what they do.
 pub trait FrontFactory: Send + Sync {
@@ -77,6 +80,7 @@ pub struct RuntimeState {
     exit: Option<oneshot::Sender<i32>>,
     code: Option<i32>,
     running: Vec<(ActorId, Option<Part>)>,
+    front: Option<ActorCell>,
     histories: [Vec<Duration>; 2],
     begun: Instant,
 }
@@ -101,6 +105,7 @@ impl Actor for Runtime {
             exit: Some(args.exit),
             code: None,
             running: Vec::new(),
+            front: None,
             histories: Default::default(),
             begun: Instant::now(),
         };
@@ -109,8 +114,9 @@ impl Actor for Runtime {
         }
         let done = Recipient::new(Addr::of(&myself), RuntimeMsg::Done);
         let front = args.front.start(args.fleet, done, myself.get_cell()).await;
-        let id = front.map_err(|exit| format!("the front end did not start: {}", exit.cause()))?;
-        state.running.push((id, None));
+        let front = front.map_err(|exit| format!("the front end did not start: {}", exit.cause()))?;
+        state.running.push((front.get_id(), None));
+        state.front = Some(front);
         Ok(state)
     }
 
@@ -136,6 +142,10 @@ impl Actor for Runtime {
             }
             RuntimeMsg::Done(code) => state.end(&myself, code),
             RuntimeMsg::Drained => {
+                if let Some(front) = state.front.take() {
+                    // What the agents said at their end is in its mailbox. One that is dead or stuck is not waited for.
+                    let _ = front.drain_and_wait(Some(LAST_WORDS)).await;
+                }
                 if let Some(exit) = state.exit.take() {
                     // Nobody waits for the code any more: the process is ending anyway.
                     let _ = exit.send(state.code.unwrap_or(1));

@@ -86,7 +86,7 @@ pub fn build(
         block_images: settings.images().block,
         ..SessionFacts::default()
     };
-    let retry = settings.retry();
+    let (retry, request_retry) = (settings.retry(), settings.request_retry());
     let selection = Selection {
         model: Some(choice.model),
         thinking: choice.thinking,
@@ -99,10 +99,10 @@ pub fn build(
             max_retries: retry.max_retries,
             base_delay_ms: millis(retry.base_delay),
             max_delay_ms: millis(retry.max_delay),
+            max_asked_ms: millis(request_retry.max_delay),
         },
         auto_compaction: settings.compaction(None).enabled,
     };
-    let request_retry = settings.request_retry();
     let idle = settings.http_idle_timeout();
     let config = AgentConfig {
         cwd: chosen.cwd.clone(),

@@ -8,7 +8,11 @@ use super::exit::Exit;
 use crate::actors::runtime::RuntimeHandle;
 
 /// Signals that are caught from now on.
-pub struct Watch(Vec<(Signal, Exit)>);
+pub struct Watch {
+    ends: Vec<(Signal, Exit)>,
+    /// Caught for nothing but that a file that may not grow gives an error, which is told, and not the end.
+    _file_size: Option<Signal>,
+}
 
 impl Watch {
     /// Begins to catch SIGTERM, SIGHUP and SIGINT. To be called before anything starts that a signal should end in
@@ -27,12 +31,13 @@ impl Watch {
                 None
             }
         });
-        Self(caught.collect())
+        let file_size = SignalKind::from_raw(rustix::process::Signal::XFSZ.as_raw());
+        Self { ends: caught.collect(), _file_size: signal(file_size).ok() }
     }
 
     /// Ends `runtime` when a signal comes.
     pub fn serve(self, runtime: &Arc<RuntimeHandle>) {
-        for (mut signals, exit) in self.0 {
+        for (mut signals, exit) in self.ends {
             let runtime = runtime.clone();
             // Nothing here can panic, and it ends with the process.
             tokio::spawn(async move {

@@ -73,7 +73,16 @@ pub fn run(
     prompts: Vec<Input>,
 ) -> Result<Exit, StartError> {
     logging::start(environment, args.log_file.as_deref(), args.trace_file.as_deref())?;
-    create_private_dir(&environment.user_dir).map_err(StartError::of)?;
+    if let Err(error) = create_private_dir(&environment.user_dir) {
+        // Whatever really has to be written there says so itself.
+        tracing::warn!(%error, "the folder for settings and sessions cannot be made");
+    }
+    if let Some(named) = args.resources.extensions.named.first() {
+        return Err(StartError::Failed(format!(
+            "the extension {named} was not loaded: this version runs native extensions only, those that a program built on \
+             the library brings along. Start without -e."
+        )));
+    }
     let user_settings = Settings::load(&environment.user_dir.join("settings.json"), None);
     let chosen = session::choose(environment, &args, &user_settings)?;
     let settings = project_settings(environment, &args, user_settings, &chosen)?;

@@ -199,10 +199,14 @@ async fn open(api: &dyn WireApi, request: &Request) -> Result<Opened, Failure> {
             outgoing = api.request(&other)?;
             continue;
         }
-        if tries >= request.retry.max_retries || !failure.retryable {
+        if !failure.retryable {
             return Err(failure);
         }
-        sleep(delay(&failure, tries, request.retry.max_delay)?).await;
+        let wait = delay(&failure, tries, request.retry.max_delay)?;
+        if tries >= request.retry.max_retries {
+            return Err(failure);
+        }
+        sleep(wait).await;
         tries += 1;
     }
 }

@@ -62,7 +62,7 @@ impl FrontFactory for PrinterFactory {
                 prompts: self.prompts.clone().into(),
                 done,
             };
-            Ok(spawn("Printer", "", Printer, args, supervisor).await?.id())
+            Ok(spawn("Printer", "", Printer, args, supervisor).await?.actor().get_cell())
         })
     }
 }
@@ -106,6 +106,8 @@ pub struct PrinterState {
     /// A prompt was sent, and its trace is not over.
     waiting: Option<Input>,
     progress: bool,
+    /// The last notice that was shown.
+    told: Option<String>,
     code: i32,
 }
 
@@ -132,6 +134,7 @@ impl Actor for Printer {
             last: None,
             waiting: None,
             progress: args.mode == PrintMode::Text && std::io::stderr().is_terminal(),
+            told: None,
             code: 0,
             me,
             agent: args.agent,
@@ -176,6 +179,11 @@ impl Actor for Printer {
                 let _ = state.done.deliver(state.code);
             }
         }
+        Ok(())
+    }
+
+    async fn post_stop(&self, _: ActorRef<PrinterMsg>, state: &mut PrinterState) -> Result<(), ActorProcessingErr> {
+        state.out.flush().await;
         Ok(())
     }
 }
@@ -224,8 +232,13 @@ impl PrinterState {
     fn watch(&mut self, published: &Published) {
         match &published.event {
             Event::MessageEnd { message: AgentMessage::Assistant(message), .. } => self.last = Some(message.clone()),
+            // Also of a turn that ended without an answer.
+            Event::TurnEnd { message, .. } => self.last = Some(message.clone()),
             Event::AgentSettled { .. } if self.waiting.take().is_some() => self.next_prompt(),
-            Event::Notice { text, .. } => complain(text),
+            Event::Notice { text, .. } => {
+                complain(text);
+                self.told = Some(text.clone());
+            }
             Event::ExtensionError { extension, event, error } => {
                 complain(&format!("Extension {extension} failed at {event}: {error}"));
             }
@@ -246,7 +259,9 @@ impl PrinterState {
         match last.stop_reason {
             StopReason::Error | StopReason::Aborted => {
                 let text = last.error_message.clone().unwrap_or_else(|| "The request failed.".to_owned());
-                complain(&text);
+                if self.told.as_ref() != Some(&text) {
+                    complain(&text);
+                }
                 self.end(1);
             }
             StopReason::Length if self.mode == PrintMode::Text => {

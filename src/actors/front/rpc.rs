@@ -49,7 +49,7 @@ impl FrontFactory for RpcFactory {
         Box::pin(async move {
             let agent = AgentClient { shared: self.shared.clone(), fleet };
             let args = RpcArgs { agent, commands: self.commands.clone(), done };
-            Ok(spawn("Rpc", "", Rpc, args, supervisor).await?.id())
+            Ok(spawn("Rpc", "", Rpc, args, supervisor).await?.actor().get_cell())
         })
     }
 }
@@ -169,6 +169,11 @@ impl Actor for Rpc {
                 let _ = state.done.deliver(state.code);
             }
         }
+        Ok(())
+    }
+
+    async fn post_stop(&self, _: ActorRef<RpcMsg>, state: &mut RpcState) -> Result<(), ActorProcessingErr> {
+        state.out.flush().await;
         Ok(())
     }
 }

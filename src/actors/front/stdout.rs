@@ -12,7 +12,7 @@ use std::{
     time::Duration,
 };
 
-use tokio::sync::OwnedSemaphorePermit;
+use tokio::sync::{OwnedSemaphorePermit, oneshot};
 
 use crate::actors::{address::Recipient, subscriber::Backlog};
 
@@ -66,6 +66,14 @@ impl Stdout {
     pub fn write(&self, chunk: Chunk) {
         // The thread ends only with the process, or when it could not start, which was logged.
         let _ = self.0.send(chunk);
+    }
+
+    /// Waits until everything queued so far is out or thrown away.
+    pub async fn flush(&self) {
+        let (out, flushed) = oneshot::channel();
+        self.flushed(move || drop(out));
+        // Dropped either way: by the thread when all is out, or with the queue when the thread is gone.
+        let _: Result<(), _> = flushed.await;
     }
 
     /// Calls `then` when everything queued so far is out or thrown away.

@@ -45,7 +45,9 @@ impl Turn {
 
     /// The disk refuses: the trace ends here, visibly, and nothing that was queued or done is lost.
     pub(super) fn store_failed(&mut self, then: Then, cause: String) {
-        let text = format!("The session could not be saved: {cause}. Nothing was done that is not stored.");
+        let text = format!(
+            "The session could not be saved: {cause}. The run ends here; what was done last may be missing in the session."
+        );
         self.publish(Event::Notice { level: NoticeLevel::Error, text: text.clone() });
         match then {
             Then::Append(ticket) => self.reply(ticket, Err(CommandError::Store(cause.clone()))),

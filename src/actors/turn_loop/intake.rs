@@ -13,6 +13,7 @@ use crate::{
         queues::Pending,
         reply::ReplyTo,
         spawn::spawn_worker,
+        turn::Turn,
         turn_io,
     },
     protocol::{
@@ -91,6 +92,14 @@ impl LoopState {
         if let Some(disposition) = self.taken.get(&input.op) {
             // The same request again: it was carried out, and only its answer was lost.
             return reply.send(Ok(Reply::Input(*disposition)));
+        }
+        if let Aim::Prompt(_) = aim
+            && self.turn.as_ref().is_some_and(Turn::is_idle)
+            && let Some(model) = self.selected().0
+            && let Some(error) = self.shared.config.catalogue.missing_key(&model)
+        {
+            // Refused before anything of it is stored.
+            return reply.send(Err(CommandError::Refused(error.to_string())));
         }
         input.text = self.shared.config.resources.expand(&input.text);
         let message = UserMessage { content: input.content(), timestamp: now_ms() };

@@ -1,6 +1,9 @@
 //! What a command line means.
 
-use std::path::{Path, PathBuf};
+use std::{
+    fmt,
+    path::{Path, PathBuf},
+};
 
 use super::{
     error::ArgError,
@@ -105,6 +108,15 @@ pub enum ExtensionSource {
     Package(String),
     /// A file or folder, absolute.
     Path(PathBuf),
+}
+
+impl fmt::Display for ExtensionSource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Builtin(text) | Self::Package(text) => f.write_str(text),
+            Self::Path(path) => path.display().fmt(f),
+        }
+    }
 }
 
 /// What is loaded beside the program.

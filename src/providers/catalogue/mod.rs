@@ -13,7 +13,7 @@ use std::{
 use serde_json::Value;
 
 use super::{
-    credentials::{Credentials, KeySources},
+    credentials::{CredentialError, Credentials, KeySources},
     environment::Environment,
     models_json::{self, ProviderEntry},
 };
@@ -92,6 +92,13 @@ impl Catalogue {
     #[must_use]
     pub fn is_available(&self, model: &Model) -> bool {
         self.credentials.is_configured(&model.provider)
+    }
+
+    /// Why a request to the model would find no key; none when it would find one, or needs none.
+    #[must_use]
+    pub fn missing_key(&self, model: &Model) -> Option<CredentialError> {
+        let inside = self.inside.iter().any(|known| known.provider == model.provider);
+        if inside { None } else { self.credentials.missing_key(&model.provider) }
     }
 
     /// The model of that name, those inside the program included.

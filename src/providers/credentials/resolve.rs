@@ -137,6 +137,15 @@ impl Credentials {
         }
     }
 
+    /// Why a request to the provider would find no key, as far as that is known without running a command; none when
+    /// it would find one, or needs none.
+    #[must_use]
+    pub fn missing_key(&self, provider: &str) -> Option<CredentialError> {
+        let nothing = KeySources::default();
+        let sources = self.sources.get(provider).unwrap_or(&nothing);
+        (!self.is_configured(provider)).then(|| self.missing(provider, sources))
+    }
+
     fn missing(&self, provider: &str, sources: &KeySources) -> CredentialError {
         let login = matches!(self.stored_for(provider), Some(Stored::Login));
         let way = match sources.env.as_slice() {

@@ -152,8 +152,8 @@ fn same_ids(message: &mut AssistantMessage) {
 fn tools(world: &mut World, places: &[usize], way: usize) {
     let place = places[way / 8 % places.len()];
     match way % 8 {
-        0 => return world.gone(),
-        1 => return world.batch_done(),
+        0 => world.gone(),
+        1 => world.batch_done(),
         2 | 3 if world.has_finished(place) => {}
         2 => world.begin(&[place]),
         3 => world.finish(place, ToolOutput { terminate: true, ..ToolOutput::text("end") }),

@@ -12,6 +12,7 @@ use crate::{
 
 /// One step. The world answers stores, questions and preparations by itself unless it is told to stop.
 #[derive(Clone, Debug)]
+#[expect(clippy::large_enum_variant, reason = "short lists in tests")]
 pub enum Step {
     Prompt(&'static str),
     PromptOr(&'static str, QueueKind),
