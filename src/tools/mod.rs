@@ -8,10 +8,10 @@
 //! - [`arguments`]: checking a call's arguments; [`registry`], [`selection`]: which tools there are and which are active;
 //! - [`operations`]: files, searches and processes.
 //!
-//! The tools: [`read`], [`write`], [`edit`], [`bash`], [`grep`], [`find`], [`ls`]; and [`user_bash`], which runs a
+//! The tools: [`read`], [`mod@write`], [`edit`], [`bash`], [`grep`], [`find`], [`ls`]; and [`user_bash`], which runs a
 //! person's commands in the same way.
 //!
-//! What they share: [`truncate`], [`paths`], [`failure`], [`listing`], [`mutation_queue`], [`file_memory`].
+//! What they share: [`truncate`], [`paths`], [`failure`], `listing`, [`mutation_queue`], [`file_memory`].
 
 use std::future::Future;
 

@@ -1,7 +1,7 @@
 //! Arguments of a call: mended, made to fit the tool's schema, checked against it.
 //!
-//! - [`coerce`]: making arguments fit that nearly do.
-//! - [`schema`]: compiled schemas and what they say is wrong.
+//! - `coerce`: making arguments fit that nearly do.
+//! - `schema`: compiled schemas and what they say is wrong.
 
 use std::fmt::Write as _;
 

@@ -1,8 +1,8 @@
 //! The tool `bash`: a shell command.
 //!
-//! - [`run`]: following a command to its end.
-//! - [`capture`]: taking its output; [`output`]: in bounded memory; [`spill`]: into a file.
-//! - [`terminal`]: from what is meant for a terminal to plain text.
+//! - `run`: following a command to its end.
+//! - `capture`: taking its output; `output`: in bounded memory; `spill`: into a file.
+//! - `terminal`: from what is meant for a terminal to plain text.
 
 use std::time::Duration;
 

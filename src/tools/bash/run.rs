@@ -53,7 +53,8 @@ pub async fn follow(
     let mut open = true;
     while open || shell.is_none() {
         let event = tokio::select! {
-            event = process.next(&mut buffer) => Some(event?),
+            // Endless output must not keep an end from being seen.
+            biased;
             () = cancel.cancelled() => {
                 kill(process, &mut buffer, capture, open).await;
                 return Ok(End::Cancelled);
@@ -62,6 +63,7 @@ pub async fn follow(
                 kill(process, &mut buffer, capture, open).await;
                 return Ok(End::TimedOut { shell });
             }
+            event = process.next(&mut buffer) => Some(event?),
             () = time::sleep(IDLE), if shell.is_some() => None,
         };
         match event {

@@ -1,9 +1,9 @@
 //! The tool `edit`: exact replacements in a file.
 //!
-//! - [`arguments`]: the forms that models send.
-//! - [`matching`]: where edits apply; [`fuzzy`]: what looks alike.
-//! - [`source`]: a file's text, and the way back to its bytes.
-//! - [`diff`]: what changed.
+//! - `arguments`: the forms that models send.
+//! - `matching`: where edits apply; `fuzzy`: what looks alike.
+//! - `source`: a file's text, and the way back to its bytes.
+//! - `diff`: what changed.
 
 use std::{io, path::Path};
 

@@ -1,7 +1,7 @@
 //! The tool `read`: text by lines, pictures as such.
 //!
-//! - [`window`]: the lines that are wanted, from a file that comes in pieces.
-//! - [`image`]: what kind of picture a file is.
+//! - `window`: the lines that are wanted, from a file that comes in pieces.
+//! - `image`: what kind of picture a file is.
 
 use std::{io, path::PathBuf};
 

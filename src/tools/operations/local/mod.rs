@@ -1,9 +1,9 @@
 //! This machine.
 //!
-//! - [`files`]: reading and writing.
-//! - [`walk`]: which files a search sees.
-//! - [`grep`] and [`find`]: searches.
-//! - [`shell`]: shell commands; [`kill`]: ending them with all that they started.
+//! - `files`: reading and writing.
+//! - `walk`: which files a search sees.
+//! - `grep` and `find`: searches.
+//! - `shell`: shell commands; `kill`: ending them with all that they started.
 
 use std::{io, path::Path, path::PathBuf};
 
@@ -94,8 +94,9 @@ fn search<T: Send + 'static>(
         let _ends_with_us = own.clone().drop_guard();
         let worker = spawn_blocking(move || work(&own));
         tokio::select! {
-            result = worker => result.map_err(|error| SearchError::Failed(panicked(error)))?,
+            biased;
             () = cancel.cancelled() => Err(SearchError::Cancelled),
+            result = worker => result.map_err(|error| SearchError::Failed(panicked(error)))?,
         }
     })
 }
