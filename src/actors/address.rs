@@ -5,12 +5,12 @@ use std::{
     fmt,
     sync::{
         Arc, LazyLock, PoisonError, RwLock,
-        atomic::{AtomicU64, Ordering},
+        atomic::{AtomicU64, AtomicUsize, Ordering},
     },
 };
 
 use dashmap::DashMap;
-use ractor::{ActorId, ActorRef, Message};
+use ractor::{ActorCell, ActorId, ActorRef, ActorStatus, Message};
 
 /// Counts of one actor. `sent - handled` is the depth of its mailbox.
 #[derive(Debug)]
@@ -23,15 +23,25 @@ pub struct Gauge {
     pub sent: AtomicU64,
     /// Messages that it has handled.
     pub handled: AtomicU64,
+    actor: ActorCell,
 }
 
-/// Gauges of all living actors of the process: read by whoever shows the tree, never needed to run.
+/// Gauges of all actors of the process that were not seen to end: read by whoever shows the tree, never needed to run.
 static GAUGES: LazyLock<DashMap<ActorId, Arc<Gauge>>> = LazyLock::new(DashMap::new);
+
+/// How many gauges there may be before those of dead actors are cleared away. Nobody sees the end of an actor whose
+/// supervisor died with it.
+static CLEAR_ABOVE: AtomicUsize = AtomicUsize::new(64);
 
 impl Gauge {
     /// Begins to count for an actor.
-    pub(super) fn open(id: ActorId, kind: &'static str, label: String) -> Arc<Self> {
-        let gauge = Arc::new(Self { kind, label, sent: AtomicU64::new(0), handled: AtomicU64::new(0) });
+    pub(super) fn open(actor: ActorCell, kind: &'static str, label: String) -> Arc<Self> {
+        if GAUGES.len() > CLEAR_ABOVE.load(Ordering::Relaxed) {
+            GAUGES.retain(|_, gauge| gauge.is_alive());
+            CLEAR_ABOVE.store(64.max(2 * GAUGES.len()), Ordering::Relaxed);
+        }
+        let id = actor.get_id();
+        let gauge = Arc::new(Self { kind, label, sent: AtomicU64::new(0), handled: AtomicU64::new(0), actor });
         GAUGES.insert(id, gauge.clone());
         gauge
     }
@@ -47,10 +57,21 @@ impl Gauge {
         GAUGES.get(&id).map(|entry| entry.value().clone())
     }
 
-    /// All living actors.
+    /// All living actors, in no order.
     #[must_use]
     pub fn all() -> Vec<(ActorId, Arc<Self>)> {
-        GAUGES.iter().map(|entry| (*entry.key(), entry.value().clone())).collect()
+        let living = GAUGES.iter().filter(|entry| entry.is_alive());
+        living.map(|entry| (*entry.key(), entry.value().clone())).collect()
+    }
+
+    /// Ends the actor at once: what it handles is dropped, nothing is drained, and its supervisor decides what follows.
+    /// For operators who want to be rid of an actor that hangs, and for tests.
+    pub fn kill(&self) {
+        self.actor.kill();
+    }
+
+    fn is_alive(&self) -> bool {
+        self.actor.get_status() < ActorStatus::Stopping
     }
 
     /// Messages that wait.

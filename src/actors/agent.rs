@@ -1,12 +1,10 @@
 //! The supervisor of one agent: starts its actors in order, and starts one and all after it again when it dies
 //! (`rest_for_one`). It does no I/O and knows nothing of what they do.
 
-use std::{
-    sync::Arc,
-    time::{Duration, Instant},
-};
+use std::{sync::Arc, time::Duration};
 
 use ractor::{Actor, ActorCell, ActorId, ActorProcessingErr, ActorRef, SupervisionEvent};
+use tokio::time::Instant;
 
 use super::{
     address::{Addr, Slot},

@@ -1,11 +1,9 @@
 //! The supervisor of the extensions: one actor each, permanent.
 
-use std::{
-    collections::HashMap,
-    time::{Duration, Instant},
-};
+use std::{collections::HashMap, time::Duration};
 
 use ractor::{Actor, ActorId, ActorProcessingErr, ActorRef, SupervisionEvent};
+use tokio::time::Instant;
 
 use super::{
     address::Addr,

@@ -1,13 +1,10 @@
 //! The fleet: opens agents, addresses them, and starts them again when their supervisor fails. It does no I/O.
 
-use std::{
-    collections::HashMap,
-    sync::Arc,
-    time::{Duration, Instant},
-};
+use std::{collections::HashMap, sync::Arc, time::Duration};
 
 use dashmap::DashMap;
 use ractor::{Actor, ActorId, ActorProcessingErr, ActorRef, SupervisionEvent};
+use tokio::time::Instant;
 
 use super::{
     address::Addr,

@@ -146,6 +146,10 @@ pub struct AgentShared {
     pub(super) sent: AtomicU64,
     /// Streamed batches under way to lossless subscribers.
     pub stream_permits: Arc<Semaphore>,
+    /// What its turn loop waits for, by the name of [`Turn::phase`]: sent before the loop acts on it.
+    ///
+    /// [`Turn::phase`]: super::turn::Turn::phase
+    pub phase: watch::Sender<&'static str>,
     /// The session's tree, as of the last append.
     pub tree: watch::Sender<Option<TreeView>>,
     /// What its tools have read.
@@ -170,6 +174,7 @@ impl AgentShared {
             epoch: AtomicU32::new(0),
             sent: AtomicU64::new(0),
             stream_permits: Arc::new(Semaphore::new(STREAM_PERMITS)),
+            phase: watch::Sender::new("idle"),
             tree: watch::Sender::new(None),
             file_memory: Arc::default(),
             selection: Mutex::new(selection),

@@ -41,7 +41,7 @@ impl<A: Actor> Actor for Watched<A> {
         args: Self::Arguments,
     ) -> Result<Self::State, ActorProcessingErr> {
         let id = myself.get_id();
-        let gauge = Gauge::open(id, self.kind, self.label.clone());
+        let gauge = Gauge::open(myself.get_cell(), self.kind, self.label.clone());
         trace::started(self.kind, &self.label, id);
         match self.inner.pre_start(myself, args).await {
             Ok(state) => Ok((state, gauge)),

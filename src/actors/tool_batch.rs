@@ -4,13 +4,11 @@
 //! output is looked at through [`Progress`]. Identity of a call is its place in the batch; ids are labels, and models
 //! do send one twice.
 
-use std::{
-    sync::Arc,
-    time::{Duration, Instant},
-};
+use std::{sync::Arc, time::Duration};
 
 use ractor::{Actor, ActorCell, ActorId, ActorProcessingErr, ActorRef, SupervisionEvent};
 use serde_json::{Map, Value};
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::{

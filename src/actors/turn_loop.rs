@@ -30,7 +30,7 @@ use super::{
     shared::AgentShared,
     spawn::ended,
     turn::Turn,
-    turn_io::{Input, NewEntry, Ticket, Work},
+    turn_io::{Effect, Input, NewEntry, Ticket, Work},
 };
 use crate::{
     protocol::{
@@ -213,6 +213,7 @@ impl LoopState {
         }
         let resume = Resume { active: facts.active, prompt: facts.prompt, queues, position, attempt };
         let (turn, effects) = Turn::resume(resume, self.identity(), self.read_only(), selection.retry, now_ms());
+        self.shared.phase.send_replace(turn.phase());
         self.turn = Some(turn);
         self.perform(myself, effects).await;
         for (command, reply) in mem::take(&mut self.early) {
@@ -229,9 +230,16 @@ impl LoopState {
                 }
             }
         }
-        let Some(turn) = self.turn.as_mut() else { return };
-        let effects = turn.on(now_ms(), input);
+        let Some(effects) = self.step(input) else { return };
         self.perform(myself, effects).await;
+    }
+
+    /// What the machine wants after an input; none while it does not know where things stand.
+    fn step(&mut self, input: Input) -> Option<Vec<Effect>> {
+        let turn = self.turn.as_mut()?;
+        let effects = turn.on(now_ms(), input);
+        self.shared.phase.send_replace(turn.phase());
+        Some(effects)
     }
 
     async fn gone(&mut self, myself: &ActorRef<LoopMsg>, id: ActorId, exit: Exit) {

@@ -35,9 +35,9 @@ impl LoopState {
             }
             // Some effects are answered on the spot; what follows from that comes after what is already wanted.
             if let Some(input) = self.carry_out(myself, effect).await
-                && let Some(turn) = self.turn.as_mut()
+                && let Some(more) = self.step(input)
             {
-                todo.extend(turn.on(now_ms(), input));
+                todo.extend(more);
             }
         }
         if !events.is_empty() {

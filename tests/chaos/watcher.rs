@@ -1,0 +1,114 @@
+//! The extension of the script: it looks at everything, takes a moment each time, and changes nothing.
+
+use std::time::Duration;
+
+use tokio::time::sleep;
+use troupe::{
+    extensions::{Extension, Observed, contract::Answer},
+    protocol::{
+        ask::{
+            AskPoint, BeforeAgentStartAsk, BeforeAgentStartVerdict, BeforeRequestAsk, BeforeRequestVerdict,
+            BeforeSettleAsk, BeforeSettleVerdict, BeforeTurnAsk, BeforeTurnVerdict, ContextAsk, ContextVerdict,
+            InputAsk, InputVerdict, MessageEndAsk, MessageEndVerdict, ToolCallAsk, ToolCallVerdict, ToolResultAsk,
+            ToolResultVerdict, TurnEndAsk, TurnEndVerdict, UserBashAsk, UserBashVerdict,
+        },
+        command::BashResult,
+    },
+};
+
+/// How long an answer takes.
+const MOMENT: Duration = Duration::from_millis(200);
+
+/// The extension.
+pub struct Watcher;
+
+fn after_a_moment<'a, T: Send + 'a>(value: T) -> Answer<'a, T> {
+    Box::pin(async move {
+        sleep(MOMENT).await;
+        Ok(value)
+    })
+}
+
+impl Extension for Watcher {
+    fn name(&self) -> &str {
+        "watcher"
+    }
+
+    fn points(&self) -> &[AskPoint] {
+        use AskPoint::{
+            BeforeAgentStart, BeforeRequest, BeforeSettle, BeforeTurn, Context, Input, MessageEnd, ToolCall,
+            ToolResult, TurnEnd, UserBash,
+        };
+        &[
+            Input,
+            UserBash,
+            BeforeAgentStart,
+            BeforeTurn,
+            Context,
+            BeforeRequest,
+            MessageEnd,
+            ToolCall,
+            ToolResult,
+            TurnEnd,
+            BeforeSettle,
+        ]
+    }
+
+    fn observes(&self) -> bool {
+        true
+    }
+
+    fn deadline(&self, _: AskPoint) -> Duration {
+        Duration::from_secs(60)
+    }
+
+    fn observe<'a>(&'a self, _: Observed) -> Answer<'a, ()> {
+        after_a_moment(())
+    }
+
+    fn input<'a>(&'a self, _: InputAsk) -> Answer<'a, InputVerdict> {
+        after_a_moment(InputVerdict::Continue)
+    }
+
+    /// Stands in for the shell, so that no process runs beside the virtual clock.
+    fn user_bash<'a>(&'a self, ask: UserBashAsk) -> Answer<'a, UserBashVerdict> {
+        let output = format!("output of {}", ask.command);
+        after_a_moment(UserBashVerdict::Result(BashResult { output, exit_code: Some(0), ..BashResult::default() }))
+    }
+
+    fn before_agent_start<'a>(&'a self, _: BeforeAgentStartAsk) -> Answer<'a, BeforeAgentStartVerdict> {
+        after_a_moment(BeforeAgentStartVerdict::default())
+    }
+
+    fn before_turn<'a>(&'a self, _: BeforeTurnAsk) -> Answer<'a, BeforeTurnVerdict> {
+        after_a_moment(BeforeTurnVerdict::default())
+    }
+
+    fn context<'a>(&'a self, _: ContextAsk) -> Answer<'a, ContextVerdict> {
+        after_a_moment(ContextVerdict::default())
+    }
+
+    fn before_request<'a>(&'a self, _: BeforeRequestAsk) -> Answer<'a, BeforeRequestVerdict> {
+        after_a_moment(BeforeRequestVerdict::default())
+    }
+
+    fn message_end<'a>(&'a self, _: MessageEndAsk) -> Answer<'a, MessageEndVerdict> {
+        after_a_moment(MessageEndVerdict::default())
+    }
+
+    fn tool_call<'a>(&'a self, _: ToolCallAsk) -> Answer<'a, ToolCallVerdict> {
+        after_a_moment(ToolCallVerdict::default())
+    }
+
+    fn tool_result<'a>(&'a self, _: ToolResultAsk) -> Answer<'a, ToolResultVerdict> {
+        after_a_moment(ToolResultVerdict::default())
+    }
+
+    fn turn_end<'a>(&'a self, _: TurnEndAsk) -> Answer<'a, TurnEndVerdict> {
+        after_a_moment(TurnEndVerdict::default())
+    }
+
+    fn before_settle<'a>(&'a self, _: BeforeSettleAsk) -> Answer<'a, BeforeSettleVerdict> {
+        after_a_moment(BeforeSettleVerdict::default())
+    }
+}

@@ -1,0 +1,153 @@
+//! A runtime with one agent, put together from the library's parts: the scripted model, its tools, the watching
+//! extension, a session in a folder of its own.
+
+use std::{path::PathBuf, sync::Arc};
+
+use ractor::{Actor, ActorCell, ActorProcessingErr, ActorRef};
+use serde_json::{Map, Value};
+use troupe::{
+    actors::{
+        address::{Recipient, Slot},
+        chain::{Chain, Link},
+        fleet::{Agents, FleetMsg},
+        front::client::AgentClient,
+        reply::ReplyTo,
+        retry::RetrySettings,
+        runtime::{FrontFactory, FrontStart, RuntimeHandle},
+        session_writer::SessionPlace,
+        shared::{AgentConfig, AgentShared, Observer, ProviderSource, ResourceSource, Selection, SettingsSink},
+        spawn::spawn,
+    },
+    extensions::Extension,
+    protocol::{Model, ThinkingLevel, command::QueueMode},
+    providers::{
+        Provider, RequestRetry, Timeouts,
+        catalogue::{Catalogue, SCRIPT},
+        environment::Environment,
+    },
+    store::{
+        session::{NewSession, SessionStore},
+        sidecar::Sidecar,
+    },
+    tools::{Local, SessionFacts, Tool},
+};
+
+use crate::{
+    script::ScriptedModel,
+    tools::{EffectLog, tools},
+    watcher::Watcher,
+};
+
+/// Everything that a run of the script is made of.
+pub struct World {
+    pub client: AgentClient,
+    pub runtime: RuntimeHandle,
+    pub store: SessionStore,
+    pub file: PathBuf,
+    pub journal: Sidecar,
+    pub effects: EffectLog,
+    _folder: tempfile::TempDir,
+}
+
+impl World {
+    /// Starts a runtime and opens the agent.
+    pub async fn start() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let store = SessionStore::create_in(folder.path(), NewSession::in_folder(folder.path())).unwrap();
+        let file = store.path().unwrap();
+        let journal = Sidecar::open(&file).unwrap();
+        let effects = EffectLog::default();
+        let tools = tools(&effects);
+        let extension: Arc<dyn Extension> = Arc::new(Watcher);
+        let observer = Observer { extension, slot: Slot::default(), watches: Default::default() };
+        let link = Link { extension: observer.extension.clone(), slot: observer.slot.clone() };
+        let catalogue = Catalogue::load(folder.path(), Environment::default());
+        let model = catalogue.inside().iter().find(|model| model.id == SCRIPT).cloned();
+        let selection = Selection {
+            model,
+            thinking: ThinkingLevel::Off,
+            scope: Vec::new(),
+            active_tools: tools.iter().map(|tool| tool.declaration().name.clone()).collect(),
+            steering_mode: QueueMode::OneAtATime,
+            follow_up_mode: QueueMode::OneAtATime,
+            retry: RetrySettings::default(),
+            auto_compaction: false,
+        };
+        let config = AgentConfig {
+            cwd: folder.path().to_owned(),
+            catalogue: Arc::new(catalogue),
+            providers: Arc::new(OneProvider(Arc::new(ScriptedModel(store.clone())))),
+            tools: Arc::new(tools),
+            chain: Chain::new(vec![link]),
+            observers: vec![observer.clone()],
+            resources: Arc::new(Plain),
+            settings: Arc::new(Plain),
+            operations: Arc::new(Local),
+            timeouts: Timeouts::default(),
+            request_retry: RequestRetry::default(),
+            thinking_budgets: Map::new(),
+            facts: SessionFacts::default(),
+        };
+        let place = SessionPlace::new(store.clone(), journal.clone());
+        let shared = AgentShared::new("main".into(), Arc::new(config), place, selection);
+        let fleet: Slot<FleetMsg> = Slot::default();
+        let client = AgentClient { shared, fleet: fleet.clone() };
+        let runtime = RuntimeHandle::start(vec![observer], Agents::default(), fleet, Arc::new(NoFront)).await.unwrap();
+        let (reply, opened) = ReplyTo::channel();
+        client.open(reply);
+        opened.await.unwrap().unwrap();
+        Self { client, runtime, store, file, journal, effects, _folder: folder }
+    }
+}
+
+struct OneProvider(Arc<dyn Provider>);
+
+impl ProviderSource for OneProvider {
+    fn provider_for(&self, _: &Model) -> Option<Arc<dyn Provider>> {
+        Some(self.0.clone())
+    }
+}
+
+/// No skills, no templates, settings that nobody keeps.
+struct Plain;
+
+impl ResourceSource for Plain {
+    fn prompt_sections(&self, _: &[Arc<dyn Tool>]) -> Vec<(String, String)> {
+        vec![("task".to_owned(), "Play your part.".to_owned())]
+    }
+
+    fn expand(&self, text: &str) -> String {
+        text.to_owned()
+    }
+}
+
+impl SettingsSink for Plain {
+    fn set(&self, _: &[&str], _: Value) -> Result<(), String> {
+        Ok(())
+    }
+
+    fn thinking_for(&self, _: &Model) -> Option<ThinkingLevel> {
+        None
+    }
+}
+
+/// A front that does nothing: the test itself gives the agent work.
+struct NoFront;
+
+impl FrontFactory for NoFront {
+    fn start(&self, _: Slot<FleetMsg>, _: Recipient<i32>, supervisor: ActorCell) -> FrontStart<'_> {
+        Box::pin(async move { Ok(spawn("Front", "", Silent, (), supervisor).await?.id()) })
+    }
+}
+
+struct Silent;
+
+impl Actor for Silent {
+    type Msg = ();
+    type State = ();
+    type Arguments = ();
+
+    async fn pre_start(&self, _: ActorRef<()>, (): ()) -> Result<(), ActorProcessingErr> {
+        Ok(())
+    }
+}
