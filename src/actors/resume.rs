@@ -31,8 +31,10 @@ pub enum Position {
     /// There is nothing to go on with.
     #[default]
     Nothing,
-    /// The model owes an answer.
+    /// The model owes an answer to what was delivered.
     NeedsAnswer,
+    /// The last answer failed and is left out of the context: it is to be tried again.
+    Retry,
     /// The last answer asks for tools.
     Calls {
         /// Its calls, with the results that are stored.
@@ -76,21 +78,26 @@ fn end_of(branch: &[Arc<Entry>], classify: impl Fn(&AssistantMessage) -> Failure
                 continue;
             }
             EntryBody::Message { message } => message,
-            EntryBody::CustomMessage { .. } if !omitted.contains(&entry.id) => return Position::NeedsAnswer,
+            EntryBody::CustomMessage { .. } if !omitted.contains(&entry.id) => return owed(answer_omitted),
             _ => continue,
         };
         match message {
             AgentMessage::ToolResult(result) => results.push((entry.id.clone(), result.clone())),
-            AgentMessage::Assistant(_) if answer_omitted => return Position::NeedsAnswer,
+            AgentMessage::Assistant(_) if answer_omitted => return owed(answer_omitted),
             AgentMessage::Assistant(message) => {
                 results.reverse();
                 return answered(entry.id.clone(), message, results, classify);
             }
             AgentMessage::System(_) | AgentMessage::Unknown(_) | AgentMessage::BashExecution(_) => {}
-            _ => return Position::NeedsAnswer,
+            _ => return owed(answer_omitted),
         }
     }
     Position::Nothing
+}
+
+/// What the model owes, given whether its last answer is left out.
+fn owed(answer_omitted: bool) -> Position {
+    if answer_omitted { Position::Retry } else { Position::NeedsAnswer }
 }
 
 /// Counts the failed attempts that are left out of the context, back from the end of the branch; the last failure may
@@ -179,6 +186,7 @@ mod tests {
         match position {
             Position::Nothing => "nothing".into(),
             Position::NeedsAnswer => format!("needs answer, attempt {attempt}"),
+            Position::Retry => format!("retry, attempt {attempt}"),
             Position::Calls { batch, results, .. } => {
                 let open: Vec<_> = (0..batch.calls.len()).filter(|place| !batch.has_result(*place)).collect();
                 format!("calls, open {open:?}, stored {}", results.len())
@@ -200,7 +208,11 @@ mod tests {
             (vec![user("u"), assistant("a", &["x"], ToolUse), result("r", "x")], "calls, open [], stored 1"),
             (
                 vec![user("u"), assistant("a", &[], Error), omit("c", "a"), assistant("b", &[], Error), omit("d", "b")],
-                "needs answer, attempt 2",
+                "retry, attempt 2",
+            ),
+            (
+                vec![user("u"), assistant("a", &[], Error), omit("c", "a"), user("steering")],
+                "needs answer, attempt 0",
             ),
             (
                 vec![user("u"), assistant("a", &[], Error), omit("c", "a"), assistant("b", &[], Error)],
@@ -212,7 +224,7 @@ mod tests {
             ),
             (
                 vec![user("u"), assistant("a", &["x"], ToolUse), result("r", "x"), omit("c", "r"), omit("d", "a")],
-                "needs answer, attempt 0",
+                "retry, attempt 0",
             ),
         ];
         for (branch, wanted) in table {

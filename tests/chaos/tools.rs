@@ -2,6 +2,7 @@
 
 use std::{
     collections::BTreeMap,
+    panic::resume_unwind,
     sync::{Arc, Mutex},
     time::Duration,
 };
@@ -69,7 +70,8 @@ impl Tool for ScriptTool {
             sleep(Duration::from_secs(3)).await;
             match self.declaration.name.as_str() {
                 "fail" => ToolOutput::error(format!("{id} failed")),
-                "panic" => panic!("{id} panicked"),
+                // A panic without the report that panics print.
+                "panic" => resume_unwind(Box::new(format!("{id} panicked"))),
                 _ => ToolOutput::text(format!("{id} done")),
             }
         })

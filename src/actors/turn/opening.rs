@@ -22,7 +22,12 @@ impl Turn {
                 self.recover_open(OpenCalls { batch, message, results });
             }
             _ if self.trace().prompt.is_some() => self.ask_before_start(),
-            Position::NeedsAnswer => self.start_run(None),
+            // Queues were looked at when what the answer is owed to was delivered: what waits now is for later.
+            Position::NeedsAnswer => {
+                self.announce_run();
+                self.call_model();
+            }
+            Position::Retry => self.start_run(None),
             Position::Answered { entry, message, failure } => {
                 self.announce_run();
                 let trace = self.trace();
