@@ -210,10 +210,7 @@ mod tests {
                 vec![user("u"), assistant("a", &[], Error), omit("c", "a"), assistant("b", &[], Error), omit("d", "b")],
                 "retry, attempt 2",
             ),
-            (
-                vec![user("u"), assistant("a", &[], Error), omit("c", "a"), user("steering")],
-                "needs answer, attempt 0",
-            ),
+            (vec![user("u"), assistant("a", &[], Error), omit("c", "a"), user("steering")], "needs answer, attempt 0"),
             (
                 vec![user("u"), assistant("a", &[], Error), omit("c", "a"), assistant("b", &[], Error)],
                 "answered, failed true, attempt 1",

@@ -7,6 +7,7 @@ use tokio::{
     task::yield_now,
     time::{Instant, timeout},
 };
+use tokio_util::sync::CancellationToken;
 use troupe::{
     actors::{address::Gauge, shared::AgentShared},
     store::session::SessionStore,
@@ -22,6 +23,9 @@ const SPARED: [&str; 3] = ["Runtime", "Fleet", "Front"];
 
 /// Workers that the machine starts again three times in a trace, and then no more.
 const REPEATED: [&str; 3] = ["Prepare", "ProviderStream", "ToolBatch"];
+
+/// Phases that last for many looks: any of them should be the last one.
+const LONG: [&str; 2] = ["streaming", "running_tools"];
 
 /// Between two kills. A supervisor takes three deaths in a minute.
 const SPACING: Duration = Duration::from_secs(25);
@@ -86,10 +90,10 @@ impl Killer {
         Self { dice, wanted, kills: Vec::new(), seen: BTreeSet::new(), last: now, begun: now, workers_in_trace: 0 }
     }
 
-    /// Kills until it is dropped.
-    pub async fn run(&mut self, shared: &Arc<AgentShared>, store: &SessionStore) {
+    /// Kills until it is told to stop. It is to be a task like any actor: then it gets its turn between theirs.
+    pub async fn run(mut self, shared: Arc<AgentShared>, store: SessionStore, stop: CancellationToken) -> Self {
         let mut phases = shared.phase.subscribe();
-        loop {
+        while !stop.is_cancelled() {
             let changed = timeout(LOOK, phases.changed()).await.is_ok();
             let phase = *phases.borrow_and_update();
             if phase == "idle" {
@@ -102,8 +106,9 @@ impl Killer {
                     yield_now().await;
                 }
             }
-            self.kill(target, *phases.borrow(), store);
+            self.kill(target, *phases.borrow(), &store);
         }
+        self
     }
 
     /// Whom to kill now, if anybody.
@@ -114,7 +119,12 @@ impl Killer {
             return None;
         }
         let wanted: Vec<_> = living.iter().filter(|(_, gauge)| self.wanted.contains(&(gauge.kind, phase))).collect();
-        let (one_in, from) = if wanted.is_empty() { (200, living.iter().collect()) } else { (3, wanted) };
+        let long = LONG.contains(&phase);
+        let (one_in, from) = match (wanted.is_empty(), long) {
+            (false, false) => (2, wanted),
+            (false, true) => (40, wanted),
+            (true, _) => (200, living.iter().collect()),
+        };
         let hit = self.dice.roll(one_in) == 0;
         hit.then(|| from[self.dice.roll(from.len())].0)
     }

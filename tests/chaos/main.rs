@@ -22,11 +22,12 @@ use std::{collections::BTreeSet, time::Duration};
 
 use killer::{Dice, Kill, Killer, Target};
 use serde_json::Value;
+use tokio_util::sync::CancellationToken;
 use troupe::{actors::address::Gauge, store::session::open::read_view};
 use world::World;
 
 /// Runs, each with deaths of its own.
-const SEEDS: u64 = 16;
+const SEEDS: u64 = 12;
 
 /// Virtual time that a run may take: one that hangs has nothing else to do than to reach it.
 const LIMIT: Duration = Duration::from_secs(24 * 3600);
@@ -38,19 +39,18 @@ struct Outcome {
 }
 
 /// Plays the script on a runtime of its own. Without a killer nothing dies.
-fn play(killer: impl FnOnce() -> Option<Killer>) -> (Result<Vec<Value>, String>, Option<Killer>) {
+fn play(curious: bool, killer: impl FnOnce() -> Option<Killer>) -> (Result<Vec<Value>, String>, Option<Killer>) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build().unwrap();
     runtime.block_on(async {
-        let world = World::start().await;
-        let mut killer = killer();
-        let script = tokio::time::timeout(LIMIT, client::play(&world.client, &world.store));
-        let played = match &mut killer {
-            None => script.await,
-            Some(killer) => tokio::select! {
-                biased;
-                played = script => played,
-                () = killer.run(&world.client.shared, &world.store) => unreachable!("it kills for ever"),
-            },
+        let world = World::start(curious).await;
+        let stop = CancellationToken::new();
+        let killer = killer()
+            .map(|killer| tokio::spawn(killer.run(world.client.shared.clone(), world.store.clone(), stop.clone())));
+        let played = tokio::time::timeout(LIMIT, client::play(&world.client, &world.store)).await;
+        stop.cancel();
+        let killer = match killer {
+            None => None,
+            Some(killer) => Some(killer.await.unwrap()),
         };
         let played = played.unwrap_or_else(|_| Err("the script hangs".to_owned()));
         (played.and(finish(world).await), killer)
@@ -78,7 +78,7 @@ async fn finish(world: World) -> Result<Vec<Value>, String> {
 
 /// Plays a seed and compares it with the calm run.
 fn check(seed: u64, wanted: Vec<Target>, calm: &[Value]) -> Result<Outcome, String> {
-    let (played, killer) = play(|| Some(Killer::new(Dice(seed), wanted)));
+    let (played, killer) = play(seed % 2 == 0, || Some(Killer::new(Dice(seed), wanted)));
     let Killer { kills, seen, .. } = killer.unwrap();
     match played.and_then(|lines| compare::same_session(calm, &lines, &kills)) {
         Ok(()) => Ok(Outcome { kills, seen }),
@@ -98,7 +98,7 @@ fn wanted(seed: u64) -> Vec<Target> {
 #[test]
 fn whatever_dies_the_session_is_that_of_a_calm_run_and_no_call_runs_twice() {
     let begun = std::time::Instant::now();
-    let calm = play(|| None).0.unwrap();
+    let calm = play(false, || None).0.unwrap();
     eprintln!("calm took {:?}", begun.elapsed());
     assert!(calm.len() > 150, "the script is {} entries long", calm.len());
     let one = std::env::var("TROUPE_CHAOS_SEED").ok();
@@ -118,7 +118,9 @@ fn whatever_dies_the_session_is_that_of_a_calm_run_and_no_call_runs_twice() {
             Err(failure) => failures.push(failure),
         }
     }
-    if std::env::var("DEBUG_SEEN").is_ok() { eprintln!("SEEN {seen:?}\nKILLED {killed:?}"); }
+    if std::env::var("DEBUG_SEEN").is_ok() {
+        eprintln!("SEEN {seen:?}\nKILLED {killed:?}");
+    }
     assert!(failures.is_empty(), "{} of the seeds failed\n{}", failures.len(), failures.join("\n\n"));
     if one.is_some() {
         return;

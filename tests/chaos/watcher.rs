@@ -1,4 +1,4 @@
-//! The extension of the script: it looks at everything, takes a moment each time, and changes nothing.
+//! The extension of the script: it is asked at every point, takes a moment each time, and changes nothing.
 
 use std::time::Duration;
 
@@ -20,7 +20,25 @@ use troupe::{
 const MOMENT: Duration = Duration::from_millis(200);
 
 /// The extension.
-pub struct Watcher;
+pub struct Watcher {
+    /// It also sees all events and every message before it is stored. Without, storing takes no time at all.
+    pub curious: bool,
+}
+
+/// All points; the last only for a curious one.
+const POINTS: [AskPoint; 11] = [
+    AskPoint::Input,
+    AskPoint::UserBash,
+    AskPoint::BeforeAgentStart,
+    AskPoint::BeforeTurn,
+    AskPoint::Context,
+    AskPoint::BeforeRequest,
+    AskPoint::ToolCall,
+    AskPoint::ToolResult,
+    AskPoint::TurnEnd,
+    AskPoint::BeforeSettle,
+    AskPoint::MessageEnd,
+];
 
 fn after_a_moment<'a, T: Send + 'a>(value: T) -> Answer<'a, T> {
     Box::pin(async move {
@@ -35,27 +53,11 @@ impl Extension for Watcher {
     }
 
     fn points(&self) -> &[AskPoint] {
-        use AskPoint::{
-            BeforeAgentStart, BeforeRequest, BeforeSettle, BeforeTurn, Context, Input, MessageEnd, ToolCall,
-            ToolResult, TurnEnd, UserBash,
-        };
-        &[
-            Input,
-            UserBash,
-            BeforeAgentStart,
-            BeforeTurn,
-            Context,
-            BeforeRequest,
-            MessageEnd,
-            ToolCall,
-            ToolResult,
-            TurnEnd,
-            BeforeSettle,
-        ]
+        if self.curious { &POINTS } else { &POINTS[..10] }
     }
 
     fn observes(&self) -> bool {
-        true
+        self.curious
     }
 
     fn deadline(&self, _: AskPoint) -> Duration {

@@ -50,15 +50,15 @@ pub struct World {
 }
 
 impl World {
-    /// Starts a runtime and opens the agent.
-    pub async fn start() -> Self {
+    /// Starts a runtime and opens the agent; its extension may be a curious one.
+    pub async fn start(curious: bool) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let store = SessionStore::create_in(folder.path(), NewSession::in_folder(folder.path())).unwrap();
         let file = store.path().unwrap();
         let journal = Sidecar::open(&file).unwrap();
         let effects = EffectLog::default();
         let tools = tools(&effects);
-        let extension: Arc<dyn Extension> = Arc::new(Watcher);
+        let extension: Arc<dyn Extension> = Arc::new(Watcher { curious });
         let observer = Observer { extension, slot: Slot::default(), watches: Default::default() };
         let link = Link { extension: observer.extension.clone(), slot: observer.slot.clone() };
         let catalogue = Catalogue::load(folder.path(), Environment::default());
