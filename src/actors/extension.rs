@@ -61,15 +61,17 @@ impl Watches {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(agent, (subscription, bus));
     }
 
+    /// The extension can take events of all its agents.
+    pub(super) fn ready_all(&self) {
+        let agents: Vec<Arc<str>> = self.0.lock().unwrap_or_else(PoisonError::into_inner).keys().cloned().collect();
+        agents.iter().for_each(|agent| self.ready(agent));
+    }
+
     fn ready(&self, agent: &str) {
         let watch = self.0.lock().unwrap_or_else(PoisonError::into_inner).get(agent).cloned();
         if let Some((subscription, bus)) = watch {
             bus.tell(BusMsg::Ready(subscription));
         }
-    }
-
-    fn agents(&self) -> Vec<Arc<str>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).keys().cloned().collect()
     }
 }
 
@@ -115,7 +117,6 @@ impl Actor for ExtensionActor {
     type Arguments = ExtArgs;
 
     async fn pre_start(&self, _: ActorRef<ExtMsg>, args: ExtArgs) -> Result<ExtState, ActorProcessingErr> {
-        args.watches.agents().iter().for_each(|agent| args.watches.ready(agent));
         Ok(ExtState { args, lanes: HashMap::new() })
     }
 

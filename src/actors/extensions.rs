@@ -86,11 +86,13 @@ impl ExtensionsState {
     async fn start(&mut self, myself: &ActorRef<ExtensionsMsg>, place: usize) {
         let Observer { extension, slot, watches } = self.extensions[place].clone();
         let name = extension.name().to_owned();
-        let args = ExtArgs { extension, watches };
+        let args = ExtArgs { extension, watches: watches.clone() };
         match spawn("Extension", name, ExtensionActor, args, myself.get_cell()).await {
             Ok(addr) => {
                 self.running.insert(addr.id(), place);
                 slot.fill(addr);
+                // Not earlier: what a bus sends to an empty slot is lost, and it would wait for ever to hear of it.
+                watches.ready_all();
             }
             Err(exit) => self.decide(myself, place, &exit),
         }

@@ -3,13 +3,20 @@
 //! It may wait for its own file: that is its work. After each append it publishes the session's tree. The session
 //! itself is a handle that outlives the writer, so that the next incarnation goes on where a dead one stopped.
 
-use std::{collections::HashMap, sync::Arc};
+use std::{
+    collections::HashMap,
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+};
 
 use ractor::{Actor, ActorProcessingErr, ActorRef};
 
 use super::{
     address::Recipient,
     queues::Pending,
+    reply::{CommandResult, ReplyTo},
     shared::AgentShared,
     turn_io::{Input, NewEntry, Note, Work},
 };
@@ -34,14 +41,21 @@ pub struct SessionPlace {
     /// The journal of its running trace.
     pub journal: Sidecar,
     /// Another process may have left a trace unfinished; this one does not go on with it by itself.
-    opened: std::sync::atomic::AtomicBool,
+    opened: AtomicBool,
+    /// Operations that this process accepted, and whether each began a trace. Whoever got no answer repeats one, also
+    /// when its message has left the journal for the session meanwhile.
+    accepted: Mutex<HashMap<String, bool>>,
 }
 
 impl SessionPlace {
     /// A session that this process has just opened.
     #[must_use]
     pub fn new(store: SessionStore, journal: Sidecar) -> Self {
-        Self { store, journal, opened: std::sync::atomic::AtomicBool::new(false) }
+        Self { store, journal, opened: AtomicBool::new(false), accepted: Mutex::default() }
+    }
+
+    fn accepted(&self) -> MutexGuard<'_, HashMap<String, bool>> {
+        self.accepted.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The session's file, existing or planned; none in memory.
@@ -65,7 +79,7 @@ pub struct ResumeFacts {
     /// Calls that had begun, by the entry of their message.
     pub started: HashMap<EntryId, Vec<usize>>,
     /// Operations that were accepted, and whether each began a trace.
-    pub accepted: Vec<(String, bool)>,
+    pub accepted: HashMap<String, bool>,
 }
 
 /// What the writer is told.
@@ -81,8 +95,10 @@ pub enum WriterMsg {
         /// Who waits.
         to: Recipient<Input>,
     },
-    /// Note something about the running trace.
-    Note(Note),
+    /// Note something about the running trace, in one piece.
+    Notes(Vec<Note>),
+    /// Answer a command. The answer queues behind the notes that it stands on, and is lost with them.
+    Answer(ReplyTo, CommandResult),
     /// Calls begin.
     CallsStarted {
         /// The message's entry.
@@ -134,11 +150,12 @@ impl Actor for SessionWriter {
                 // The loop that waits is gone: the next one sees the entries in the tree.
                 let _ = to.deliver(Input::Stored { work, result });
             }
-            WriterMsg::Note(note) => {
-                if let Err(cause) = state.note(note) {
+            WriterMsg::Notes(notes) => {
+                if let Err(cause) = state.note(notes) {
                     state.tell(format!("What is queued could not be saved: {cause}"));
                 }
             }
+            WriterMsg::Answer(reply, result) => reply.send(result),
             WriterMsg::CallsStarted { entry, places, reply } => {
                 let record = Record::Batch { entry_id: entry, places };
                 let result = state.shared.place.journal.append(&[record]);
@@ -187,33 +204,20 @@ impl WriterState {
         Ok(appended.entries)
     }
 
-    fn note(&self, note: Note) -> Result<(), String> {
-        let record = match note {
-            Note::Accepted { kind, pending } => {
-                let AgentMessage::User(message) = &pending.message else { return Ok(()) };
-                Record::Input(PendingInput {
-                    op: pending.op,
-                    kind: match kind {
-                        None => InputKind::Prompt,
-                        Some(QueueKind::Steer) => InputKind::Steer,
-                        Some(QueueKind::FollowUp) => InputKind::FollowUp,
-                    },
-                    entry_id: Some(pending.entry_id),
-                    content: message.content.clone(),
-                    source: InputSource::default(),
-                })
+    fn note(&self, notes: Vec<Note>) -> Result<(), String> {
+        for note in &notes {
+            if let Note::Accepted { kind, pending } = note {
+                self.shared.place.accepted().insert(pending.op.clone(), kind.is_none());
             }
-            Note::Cleared(ops) => Record::Cleared { ops },
-            Note::Started => Record::Started,
-            Note::Settled => Record::Settled,
-        };
-        self.shared.place.journal.append(&[record]).map_err(|error| error.to_string())
+        }
+        let records: Vec<Record> = notes.into_iter().filter_map(record).collect();
+        self.shared.place.journal.append(&records).map_err(|error| error.to_string())
     }
 
     fn resume_facts(&self) -> ResumeFacts {
         let place = &self.shared.place;
         let tree = place.store.view();
-        let first = !place.opened.swap(true, std::sync::atomic::Ordering::Relaxed);
+        let first = !place.opened.swap(true, Ordering::Relaxed);
         let state: RunState = place.journal.state();
         let active = state.active && !first;
         let waits = |input: &&PendingInput| input.entry_id.as_ref().is_none_or(|id| tree.find(id).is_none());
@@ -225,9 +229,33 @@ impl WriterState {
         queued.extend(state.follow_ups.iter().filter(waits).map(|input| (QueueKind::FollowUp, pending(input))));
         let started =
             state.begun.iter().map(|(entry, places)| (entry.clone(), places.iter().copied().collect())).collect();
-        let accepted = state.pending().map(|input| (input.op.clone(), input.kind == InputKind::Prompt)).collect();
+        let mut accepted = place.accepted().clone();
+        accepted.extend(state.pending().map(|input| (input.op.clone(), input.kind == InputKind::Prompt)));
         ResumeFacts { tree, active, prompt, queued, started, accepted }
     }
+}
+
+/// The journal's line for a note; none for a message that no user wrote.
+fn record(note: Note) -> Option<Record> {
+    Some(match note {
+        Note::Accepted { kind, pending } => {
+            let AgentMessage::User(message) = &pending.message else { return None };
+            Record::Input(PendingInput {
+                op: pending.op,
+                kind: match kind {
+                    None => InputKind::Prompt,
+                    Some(QueueKind::Steer) => InputKind::Steer,
+                    Some(QueueKind::FollowUp) => InputKind::FollowUp,
+                },
+                entry_id: Some(pending.entry_id),
+                content: message.content.clone(),
+                source: InputSource::default(),
+            })
+        }
+        Note::Cleared(ops) => Record::Cleared { ops },
+        Note::Started => Record::Started,
+        Note::Settled => Record::Settled,
+    })
 }
 
 fn pending(input: &PendingInput) -> Pending {

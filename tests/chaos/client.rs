@@ -31,10 +31,8 @@ pub async fn play(client: &AgentClient, store: &SessionStore) -> Result<(), Stri
         for (name, kind) in queued {
             persist(client, Command::Queue { kind: *kind, input: input(round, name) }).await?;
         }
-        match round % 2 {
-            0 => user_command(client, store, round).await?,
-            _ => compact(client).await?,
-        }
+        user_command(client, store, round).await?;
+        compact(client).await?;
         persist(client, Command::Prompt { input: input(round, "prompt"), behavior: None }).await?;
         persist(client, Command::WaitIdle).await?;
         if answers(store) >= TURNS {

@@ -24,9 +24,6 @@ const SPARED: [&str; 3] = ["Runtime", "Fleet", "Front"];
 /// Workers that the machine starts again three times in a trace, and then no more.
 const REPEATED: [&str; 3] = ["Prepare", "ProviderStream", "ToolBatch"];
 
-/// Phases that last for many looks: any of them should be the last one.
-const LONG: [&str; 2] = ["streaming", "running_tools"];
-
 /// Between two kills. A supervisor takes three deaths in a minute.
 const SPACING: Duration = Duration::from_secs(25);
 
@@ -119,11 +116,12 @@ impl Killer {
             return None;
         }
         let wanted: Vec<_> = living.iter().filter(|(_, gauge)| self.wanted.contains(&(gauge.kind, phase))).collect();
-        let long = LONG.contains(&phase);
-        let (one_in, from) = match (wanted.is_empty(), long) {
-            (false, false) => (2, wanted),
-            (false, true) => (40, wanted),
-            (true, _) => (200, living.iter().collect()),
+        let (one_in, from) = match (wanted.is_empty(), phase) {
+            (false, "streaming" | "running_tools") => (40, wanted),
+            (false, "compacting") => (1, wanted),
+            (false, _) => (2, wanted),
+            (true, _) if self.wanted.is_empty() => (200, living.iter().collect()),
+            (true, _) => return None,
         };
         let hit = self.dice.roll(one_in) == 0;
         hit.then(|| from[self.dice.roll(from.len())].0)

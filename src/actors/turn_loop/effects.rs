@@ -24,6 +24,7 @@ impl LoopState {
     pub(super) async fn perform(&mut self, myself: &ActorRef<LoopMsg>, effects: Vec<Effect>) {
         let mut todo: VecDeque<Effect> = effects.into();
         let mut events = Vec::new();
+        let mut promised = false;
         while let Some(effect) = todo.pop_front() {
             if let Effect::Publish(event) = effect {
                 self.note(&event);
@@ -32,6 +33,27 @@ impl LoopState {
             }
             if !events.is_empty() {
                 self.shared.publish(mem::take(&mut events));
+            }
+            match effect {
+                // Notes that belong together are written in one piece: half of them would be another truth.
+                Effect::Journal(note) => {
+                    let mut notes = vec![note];
+                    while let Some(Effect::Journal(note)) = todo.pop_front_if(|next| matches!(next, Effect::Journal(_)))
+                    {
+                        notes.push(note);
+                    }
+                    promised = true;
+                    self.shared.writer.tell(WriterMsg::Notes(notes));
+                    continue;
+                }
+                // An answer stands on the notes before it: "queued" and "idle" must not be lost with the writer.
+                Effect::Reply(ticket, result) if promised => {
+                    if let Some(reply) = self.tickets.remove(&ticket) {
+                        self.shared.writer.tell(WriterMsg::Answer(reply, result));
+                    }
+                    continue;
+                }
+                _ => {}
             }
             // Some effects are answered on the spot; what follows from that comes after what is already wanted.
             if let Some(input) = self.carry_out(myself, effect).await
@@ -64,7 +86,7 @@ impl LoopState {
         match effect {
             Effect::Publish(event) => self.shared.publish(vec![event]),
             Effect::Reply(ticket, result) => self.answer(ticket, result),
-            Effect::Journal(note) => self.shared.writer.tell(WriterMsg::Note(note)),
+            Effect::Journal(note) => self.shared.writer.tell(WriterMsg::Notes(vec![note])),
             Effect::Store { work, entries, declare } => return self.store(myself, work, entries, declare).await,
             Effect::Ask { work, ask } => return self.ask(myself, work, ask).await,
             Effect::Select { model, thinking_level } => self.select(model, thinking_level),
