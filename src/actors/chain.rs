@@ -312,3 +312,6 @@ fn cause(answer: Result<Verdict, String>) -> String {
         Err(cause) => cause,
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -28,6 +28,8 @@ pub enum BusMsg {
     Subscribe(Subscriber),
     /// Somebody does not want to watch any more.
     Unsubscribe(u64),
+    /// No trace runs. When the end of one was in the mailbox of a bus that died, those who watch still wait for it.
+    Idle,
     /// A coalescing subscriber can take the next batch.
     Ready(u64),
 }
@@ -70,8 +72,17 @@ impl Actor for EventBus {
                 state.publish(Event::MessageUpdate { events }, permit.map(Arc::new));
             }
             BusMsg::Subscribe(subscriber) => {
-                state.shared.subscribers.add(subscriber.clone());
-                state.greet(subscriber);
+                // Whoever put itself on the list before this incarnation began was greeted then.
+                if state.lines.iter().all(|line| line.subscriber.id != subscriber.id) {
+                    state.shared.subscribers.add(subscriber.clone());
+                    state.greet(subscriber);
+                }
+            }
+            BusMsg::Idle => {
+                if state.shared.told_running.load(Ordering::Relaxed) {
+                    state.shared.sent.fetch_add(1, Ordering::Relaxed);
+                    state.publish(Event::AgentSettled { aborted: false }, None);
+                }
             }
             BusMsg::Unsubscribe(id) => state.remove(id),
             BusMsg::Ready(id) => {
@@ -110,6 +121,11 @@ impl BusState {
         let seq = Seq { n: self.view.seq.n + 1, ..self.view.seq };
         let published = Arc::new(Published { seq, event });
         self.view.apply(&published);
+        match &published.event {
+            Event::AgentStart => self.shared.told_running.store(true, Ordering::Relaxed),
+            Event::AgentSettled { .. } => self.shared.told_running.store(false, Ordering::Relaxed),
+            _ => {}
+        }
         let agent = &self.shared.id;
         let mut gone = Vec::new();
         for line in &mut self.lines {
@@ -122,6 +138,9 @@ impl BusState {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;
 
 /// A new subscriber with a number of its own.
 #[must_use]

@@ -118,6 +118,9 @@ impl Actor for Fleet {
                 let OpenAgent { shared, reply } = *open;
                 match state.try_start(&myself, shared.clone()).await {
                     Ok(()) => {
+                        // Whoever opens a parked agent again wants another try.
+                        state.parked.remove(&shared.id);
+                        state.histories.remove(&shared.id);
                         state.agents.insert(shared.id.clone(), shared);
                         reply.send(Ok(Reply::Done));
                     }
@@ -126,6 +129,8 @@ impl Actor for Fleet {
             }
             FleetMsg::Command { agent, command, reply } => state.command(&agent, command, reply),
             FleetMsg::Gone(id, exit) => state.gone(&myself, id, &exit),
+            // What died while the fleet is being shut down stays dead.
+            FleetMsg::Restart(_) if state.closing.is_some() => {}
             FleetMsg::Restart(agent) => {
                 let shared = state.agents.get(&agent).map(|entry| entry.value().clone());
                 if let Some(shared) = shared {
@@ -233,6 +238,7 @@ impl FleetState {
 
     fn shut_down(&mut self, myself: &ActorRef<FleetMsg>, reply: ReplyTo) {
         if self.members.is_empty() {
+            self.closing = Some((None, Vec::new()));
             return reply.send(Ok(Reply::Done));
         }
         let running: Vec<_> = self.members.values().map(|member| member.id.clone()).collect();
@@ -248,3 +254,6 @@ impl FleetState {
         self.members.values().for_each(|member| member.addr.actor().stop(None));
     }
 }
+
+#[cfg(test)]
+mod tests;

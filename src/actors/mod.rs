@@ -37,6 +37,8 @@ pub mod shared;
 pub mod spawn;
 pub mod store_check;
 pub mod subscriber;
+#[cfg(test)]
+mod testing;
 pub mod tool_batch;
 pub mod tool_call;
 pub mod trace;

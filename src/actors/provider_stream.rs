@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use ractor::{Actor, ActorProcessingErr, ActorRef};
 use tokio_stream::StreamExt;
-use tracing::Instrument;
+use tracing::{Instrument, Span};
 
 use super::{
     address::Recipient,
@@ -32,6 +32,8 @@ pub struct StreamWork {
     pub to: Recipient<Input>,
     /// The work that it waits for.
     pub work: Work,
+    /// The span of the turn.
+    pub span: Span,
 }
 
 /// The worker.
@@ -52,8 +54,8 @@ impl Actor for ProviderStream {
         work: StreamWork,
         (): &mut (),
     ) -> Result<(), ActorProcessingErr> {
-        let model = &work.request.model;
-        let span = tracing::info_span!("call", provider = model.provider, model = model.id, api = model.api);
+        let (parent, model) = (&work.span, &work.request.model);
+        let span = tracing::info_span!(parent: parent, "call", provider = model.provider, model = model.id, api = model.api);
         relay(work).instrument(span).await;
         myself.stop(None);
         Ok(())
@@ -61,7 +63,7 @@ impl Actor for ProviderStream {
 }
 
 async fn relay(work: StreamWork) {
-    let StreamWork { shared, provider, request, to, work } = work;
+    let StreamWork { shared, provider, request, to, work, .. } = work;
     let cancel = request.cancel.clone();
     let model = request.model.clone();
     let mut stream = provider.stream(request);

@@ -4,7 +4,7 @@ use std::{
     path::PathBuf,
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicU32, AtomicU64, Ordering},
+        atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering},
     },
 };
 
@@ -144,6 +144,8 @@ pub struct AgentShared {
     pub(super) epoch: AtomicU32,
     /// Events sent to that incarnation.
     pub(super) sent: AtomicU64,
+    /// Whether those who watch were last told that a trace runs.
+    pub(super) told_running: AtomicBool,
     /// Streamed batches under way to lossless subscribers.
     pub stream_permits: Arc<Semaphore>,
     /// What its turn loop waits for, by the name of [`Turn::phase`]: sent before the loop acts on it.
@@ -173,6 +175,7 @@ impl AgentShared {
             subscribers: Subscribers::default(),
             epoch: AtomicU32::new(0),
             sent: AtomicU64::new(0),
+            told_running: AtomicBool::new(false),
             stream_permits: Arc::new(Semaphore::new(STREAM_PERMITS)),
             phase: watch::Sender::new("idle"),
             tree: watch::Sender::new(None),

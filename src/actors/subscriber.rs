@@ -107,9 +107,12 @@ pub struct Subscriber {
 pub struct Subscribers(Arc<Mutex<Vec<Subscriber>>>);
 
 impl Subscribers {
-    /// Adds one.
+    /// Adds one, unless it is there.
     pub fn add(&self, subscriber: Subscriber) {
-        self.lock().push(subscriber);
+        let mut all = self.lock();
+        if all.iter().all(|known| known.id != subscriber.id) {
+            all.push(subscriber);
+        }
     }
 
     /// Removes one.
@@ -197,23 +200,34 @@ impl Line {
     }
 }
 
-/// Adds an event to what waits for a lagging subscriber. Adjacent deltas of a block become one; when too much waits
-/// all the same, updates go and a gap notice stands in their place.
+/// Adds an event to what waits for a lagging subscriber. Adjacent deltas of a block become one, and the latest output
+/// of a call stands for all; when too much waits all the same, further updates are left out and a gap notice stands in
+/// their place. What is no update is always kept.
 fn coalesce(pending: &mut Vec<Arc<Published>>, next: Arc<Published>) {
-    if let Some(last) = pending.last_mut()
-        && let (Event::MessageUpdate { .. }, Event::MessageUpdate { events: more }) = (&last.event, &next.event)
-    {
-        let last = Arc::make_mut(last);
-        if let Event::MessageUpdate { events } = &mut last.event {
-            more.iter().for_each(|event| merge(events, event));
+    let full = pending.len() >= PENDING_EVENTS;
+    let Some(last) = pending.last_mut() else { return pending.push(next) };
+    let seq = next.seq;
+    match (&last.event, &next.event) {
+        (Event::MessageUpdate { .. }, Event::MessageUpdate { events: more }) => {
+            let last = Arc::make_mut(last);
+            if let Event::MessageUpdate { events } = &mut last.event {
+                more.iter().for_each(|event| merge(events, event));
+            }
+            last.seq = seq;
         }
-        last.seq = next.seq;
-    } else {
-        pending.push(next);
+        (Event::ToolExecutionUpdate { call: old, .. }, Event::ToolExecutionUpdate { call: new, .. })
+            if old.place == new.place =>
+        {
+            *last = next;
+        }
+        (Event::Gap { from, .. }, update) if update.is_update() => *last = gap(*from, seq),
+        (_, update) if full && update.is_update() => pending.push(gap(seq, seq)),
+        _ => pending.push(next),
     }
-    if pending.len() > PENDING_EVENTS {
-        drop_updates(pending);
-    }
+}
+
+fn gap(from: Seq, to: Seq) -> Arc<Published> {
+    Arc::new(Published { seq: to, event: Event::Gap { from, to } })
 }
 
 fn merge(events: &mut Vec<StreamEvent>, next: &StreamEvent) {
@@ -235,34 +249,10 @@ fn merge(events: &mut Vec<StreamEvent>, next: &StreamEvent) {
     }
 }
 
-fn drop_updates(pending: &mut Vec<Arc<Published>>) {
-    let mut kept: Vec<Arc<Published>> = Vec::with_capacity(pending.len());
-    let mut gap: Option<(Seq, Seq)> = None;
-    for event in pending.drain(..) {
-        let lost = match &event.event {
-            Event::Gap { from, to } => Some((*from, *to)),
-            update if update.is_update() => Some((event.seq, event.seq)),
-            _ => None,
-        };
-        match lost {
-            Some((from, to)) => gap = Some((gap.map_or(from, |(first, _)| first), to)),
-            None => {
-                kept.extend(gap.take().map(notice));
-                kept.push(event);
-            }
-        }
-    }
-    kept.extend(gap.map(notice));
-    *pending = kept;
-}
-
-fn notice((from, to): (Seq, Seq)) -> Arc<Published> {
-    Arc::new(Published { seq: to, event: Event::Gap { from, to } })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::protocol::{ToolOutput, event::CallLabel};
 
     fn text(n: u64, delta: &str) -> Arc<Published> {
         let events = vec![StreamEvent::TextDelta { index: 0, delta: delta.into() }];
@@ -282,15 +272,39 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_update_is_never_left_out_and_a_gap_says_what_is_missing() {
+    fn what_is_no_update_is_never_left_out_and_gaps_say_what_is_missing() {
         let mut pending = Vec::new();
-        for n in 0..4_000 {
+        for n in 1..=4_000 {
             let event =
-                if n % 2 == 0 { Event::BashExecutionUpdate { id: None, delta: "y".into() } } else { Event::TurnStart };
+                if n % 4 == 0 { Event::TurnStart } else { Event::BashExecutionUpdate { id: None, delta: "y".into() } };
             coalesce(&mut pending, Arc::new(Published { seq: Seq { epoch: 1, n }, event }));
         }
         let turns = pending.iter().filter(|event| event.event == Event::TurnStart).count();
-        assert_eq!(turns, 2_000);
-        assert!(matches!(pending[0].event, Event::Gap { .. }));
+        assert_eq!(turns, 1_000);
+        let mut next = 1;
+        for event in &pending {
+            if let Event::Gap { from, to } = event.event {
+                assert_eq!((from.n, to.n), (next, next + 2), "a gap covers the three updates between two turns");
+            } else {
+                assert_eq!(event.seq.n, next);
+            }
+            next = event.seq.n + 1;
+        }
+        assert_eq!(next, 4_001);
+        assert!(pending.len() < 1_024 + 2 * 1_000, "{}", pending.len());
+    }
+
+    #[test]
+    fn the_latest_output_of_a_call_stands_for_all_that_waited() {
+        let mut pending = Vec::new();
+        for n in 1..=9 {
+            let place = usize::from(n > 6);
+            let call = CallLabel { place, tool_call_id: String::new(), tool_name: String::new(), args: Arc::default() };
+            let partial = Arc::new(ToolOutput::text(n.to_string()));
+            let event = Event::ToolExecutionUpdate { call, partial };
+            coalesce(&mut pending, Arc::new(Published { seq: Seq { epoch: 1, n }, event }));
+        }
+        let numbers: Vec<_> = pending.iter().map(|event| event.seq.n).collect();
+        assert_eq!(numbers, [6, 9]);
     }
 }

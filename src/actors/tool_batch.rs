@@ -10,6 +10,7 @@ use ractor::{Actor, ActorCell, ActorId, ActorProcessingErr, ActorRef, Supervisio
 use serde_json::{Map, Value};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
+use tracing::Span;
 
 use super::{
     address::{Addr, Recipient},
@@ -89,6 +90,8 @@ pub struct BatchArgs {
     pub tools: Arc<Vec<Arc<dyn Tool>>>,
     /// Who asks guards.
     pub asking: Asking,
+    /// The span of the turn.
+    pub span: Span,
 }
 
 enum Phase {
@@ -108,6 +111,8 @@ struct Call {
     place: usize,
     label: CallLabel,
     tool: Option<Arc<dyn Tool>>,
+    /// Its start has been published.
+    announced: bool,
     phase: Phase,
     progress: Arc<Progress>,
     cancel: CancellationToken,
@@ -220,6 +225,7 @@ impl Call {
                 args: Arc::new(call.arguments.clone()),
             },
             tool: args.tools.iter().find(|tool| tool.declaration().name == call.name).cloned(),
+            announced: false,
             phase: Phase::Waiting,
             progress: Arc::new(Progress::new(move || me.tell(BatchMsg::Progress(place)))),
             cancel: CancellationToken::new(),
@@ -270,11 +276,16 @@ impl BatchState {
         }
     }
 
+    fn announce(&mut self, at: usize) {
+        if !std::mem::replace(&mut self.calls[at].announced, true) {
+            self.publish(Event::ToolExecutionStart { call: self.calls[at].label.clone() });
+        }
+    }
+
     /// Finds the tool, checks the arguments, and has the guards asked.
     async fn prepare(&mut self, myself: &ActorRef<BatchMsg>, at: usize) {
-        let label = self.calls[at].label.clone();
-        let place = label.place;
-        self.publish(Event::ToolExecutionStart { call: label });
+        let place = self.calls[at].place;
+        self.announce(at);
         let Some(tool) = self.calls[at].tool.clone() else {
             let name = &self.args.calls[place].name;
             let output = ToolOutput::error(format!("Tool {name} not found"));
@@ -361,6 +372,7 @@ impl BatchState {
             shared: self.args.shared.clone(),
             place,
             batch,
+            span: self.args.span.clone(),
         };
         let label = self.calls[at].label.tool_name.clone();
         match spawn_worker("ToolCall", label, ToolCallWorker, (), work, myself).await {
@@ -399,7 +411,10 @@ impl BatchState {
 
     /// Gives a call its result, once: the last update first, then the end.
     fn finish(&mut self, place: usize, output: ToolOutput, duration_ms: Option<u64>) {
-        let Some(call) = self.call(place) else { return };
+        let Some(at) = self.calls.iter().position(|call| call.place == place) else { return };
+        // A call that never began because of an abort has a start all the same.
+        self.announce(at);
+        let call = &mut self.calls[at];
         let phase = std::mem::replace(&mut call.phase, Phase::Done);
         let label = call.label.clone();
         let mut updates = Vec::new();
@@ -476,3 +491,6 @@ fn crashed(tool: &str, cause: &str) -> ToolOutput {
 fn not_decided(exit: &Exit) -> ToolOutput {
     ToolOutput::error(format!("Denied: whether the call may run could not be decided ({})", exit.cause()))
 }
+
+#[cfg(test)]
+mod tests;

@@ -4,6 +4,7 @@
 use std::{sync::Arc, time::Instant};
 
 use ractor::{Actor, ActorProcessingErr, ActorRef};
+use tracing::{Instrument, Span};
 
 use super::{
     address::Addr,
@@ -32,6 +33,8 @@ pub struct ToolWork {
     pub place: usize,
     /// Who waits.
     pub batch: Addr<BatchMsg>,
+    /// The span of the turn.
+    pub span: Span,
 }
 
 /// The worker.
@@ -46,10 +49,18 @@ impl Actor for ToolCallWorker {
         Ok(())
     }
 
-    #[tracing::instrument(name = "tool", skip_all, fields(tool = work.tool.declaration().name, place = work.place))]
     async fn handle(&self, myself: ActorRef<ToolWork>, work: ToolWork, (): &mut ()) -> Result<(), ActorProcessingErr> {
-        let ToolWork { tool, context, chain, asking, shared, place, batch } = work;
-        let begun = Instant::now();
+        let parent = &work.span;
+        let span = tracing::info_span!(parent: parent, "tool", tool = work.tool.declaration().name, place = work.place);
+        run(work).instrument(span).await;
+        myself.stop(None);
+        Ok(())
+    }
+}
+
+async fn run(work: ToolWork) {
+    let ToolWork { tool, context, chain, asking, shared, place, batch, .. } = work;
+    let begun = Instant::now();
         let asks = chain.has(AskPoint::ToolResult).then(|| (context.tool_call_id.clone(), context.arguments.clone()));
         let mut output = tool.execute(context).await;
         if let Some((tool_call_id, input)) = asks {
@@ -60,7 +71,4 @@ impl Actor for ToolCallWorker {
         }
         let duration_ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
         batch.tell(BatchMsg::Finished { place, output: Box::new(output), duration_ms });
-        myself.stop(None);
-        Ok(())
-    }
 }

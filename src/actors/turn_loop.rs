@@ -7,6 +7,7 @@
 mod commands;
 mod effects;
 mod intake;
+mod spans;
 mod workers;
 
 use std::{
@@ -21,6 +22,7 @@ use tokio_util::sync::CancellationToken;
 use super::{
     address::{Addr, Recipient},
     chain::Asking,
+    event_bus::BusMsg,
     prepare::{Prepared, ReadyRequest},
     queues::Queues,
     reply::{CommandResult, ReplyTo},
@@ -108,7 +110,7 @@ pub struct LoopState {
     intake: VecDeque<intake::Waiting>,
     /// Inputs that an earlier incarnation took, whose answers may have been lost.
     taken: HashMap<String, Disposition>,
-    span: tracing::Span,
+    spans: spans::Spans,
 }
 
 /// The actor.
@@ -141,7 +143,7 @@ impl Actor for TurnLoop {
             last_ticket: 0,
             intake: VecDeque::new(),
             taken: HashMap::new(),
-            span: tracing::Span::none(),
+            spans: spans::Spans::default(),
         })
     }
 
@@ -210,6 +212,9 @@ impl LoopState {
         queues.set_mode(QueueKind::FollowUp, selection.follow_up_mode);
         for (kind, pending) in facts.queued {
             queues.push(kind, pending);
+        }
+        if !facts.active {
+            self.shared.bus.tell(BusMsg::Idle);
         }
         let resume = Resume { active: facts.active, prompt: facts.prompt, queues, position, attempt };
         let (turn, effects) = Turn::resume(resume, self.identity(), self.read_only(), selection.retry, now_ms());

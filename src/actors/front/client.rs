@@ -51,10 +51,9 @@ impl AgentClient {
     /// Begins to watch. The first delivery is a snapshot.
     pub fn subscribe(&self, kind: SubscriberKind, to: Recipient<Delivery>) -> Subscriber {
         let subscriber = event_bus::subscriber(kind, to);
-        if self.shared.bus.try_tell(BusMsg::Subscribe(subscriber.clone())).is_err() {
-            // The bus is being restarted; it greets whoever is on the list.
-            self.shared.subscribers.add(subscriber.clone());
-        }
+        // A bus that dies with the message in its mailbox is followed by one that greets whoever is on the list.
+        self.shared.subscribers.add(subscriber.clone());
+        self.shared.bus.tell(BusMsg::Subscribe(subscriber.clone()));
         subscriber
     }
 }

@@ -27,7 +27,7 @@ impl LoopState {
         let mut promised = false;
         while let Some(effect) = todo.pop_front() {
             if let Effect::Publish(event) = effect {
-                self.note(&event);
+                self.spans.note(&self.shared.id, &event);
                 events.push(event);
                 continue;
             }
@@ -64,21 +64,6 @@ impl LoopState {
         }
         if !events.is_empty() {
             self.shared.publish(events);
-        }
-    }
-
-    /// Keeps the trace's tracing span.
-    fn note(&mut self, event: &Event) {
-        match event {
-            Event::AgentStart if self.span.is_none() => {
-                self.span = tracing::info_span!("trace", agent = &*self.shared.id);
-            }
-            Event::AgentSettled { aborted } => {
-                self.span.in_scope(|| tracing::debug!(aborted, "settled"));
-                self.span = tracing::Span::none();
-            }
-            Event::TurnStart => self.span.in_scope(|| tracing::debug!("turn")),
-            _ => {}
         }
     }
 

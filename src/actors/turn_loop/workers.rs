@@ -107,6 +107,7 @@ impl LoopState {
             request: ready.request,
             to: self.inputs(),
             work,
+            span: self.spans.current(),
         };
         let spawned = spawn_worker("ProviderStream", label, ProviderStream, (), message, myself.get_cell()).await;
         self.waits_for("ProviderStream", work, spawned, |_| Some(Box::new(move || token.cancel())))
@@ -130,6 +131,7 @@ impl LoopState {
             context: self.tool_context(),
             tools: Arc::new(self.shared.active_tools()),
             asking: self.asking(),
+            span: self.spans.current(),
         };
         let label = self.shared.id.to_string();
         let spawned = spawn("ToolBatch", label, ToolBatch, args, myself.get_cell()).await;

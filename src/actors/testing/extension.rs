@@ -1,0 +1,119 @@
+//! An extension made of a closure.
+
+use std::time::Duration;
+
+use crate::{
+    extensions::{Extension, ExtensionError, Observed, contract::Answer},
+    protocol::ask::{
+        Ask, AskPoint, ContextAsk, ContextVerdict, InputAsk, InputVerdict, MessageEndAsk, MessageEndVerdict,
+        ToolCallAsk, ToolCallVerdict, ToolResultAsk, ToolResultVerdict, UserBashAsk, UserBashVerdict, Verdict,
+    },
+};
+
+/// What an extension does when it is asked.
+#[derive(Clone, Debug)]
+pub enum Reaction {
+    Say(Verdict),
+    Fail(&'static str),
+    Panic,
+    Hang,
+}
+
+/// The extension.
+pub struct Ext {
+    name: String,
+    points: Vec<AskPoint>,
+    deadline: Option<Duration>,
+    on: Box<dyn Fn(Ask) -> Reaction + Send + Sync>,
+    observe: Option<Box<dyn Fn(Observed) + Send + Sync>>,
+}
+
+impl Ext {
+    /// An extension that intervenes at these points.
+    pub fn new(name: &str, points: &[AskPoint], on: impl Fn(Ask) -> Reaction + Send + Sync + 'static) -> Self {
+        Self { name: name.into(), points: points.to_vec(), deadline: None, on: Box::new(on), observe: None }
+    }
+
+    /// An extension that only watches.
+    pub fn watcher(name: &str, observe: impl Fn(Observed) + Send + Sync + 'static) -> Self {
+        Self::new(name, &[], |_| Reaction::Panic).observing(observe)
+    }
+
+    pub fn observing(self, observe: impl Fn(Observed) + Send + Sync + 'static) -> Self {
+        Self { observe: Some(Box::new(observe)), ..self }
+    }
+
+    pub fn deadline(self, deadline: Duration) -> Self {
+        Self { deadline: Some(deadline), ..self }
+    }
+
+    fn react<'a, T: Send + 'a>(&'a self, ask: Ask, pick: fn(Verdict) -> Option<T>) -> Answer<'a, T> {
+        Box::pin(async move {
+            match (self.on)(ask) {
+                Reaction::Say(verdict) => Ok(pick(verdict).expect("a verdict that fits the question")),
+                Reaction::Fail(why) => Err(ExtensionError(why.into())),
+                Reaction::Panic => panic!("boom"),
+                Reaction::Hang => std::future::pending().await,
+            }
+        })
+    }
+}
+
+/// The verdict of one point.
+macro_rules! pick {
+    ($point:ident) => {
+        |verdict| match verdict {
+            Verdict::$point(verdict) => Some(verdict),
+            _ => None,
+        }
+    };
+}
+
+impl Extension for Ext {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn points(&self) -> &[AskPoint] {
+        &self.points
+    }
+
+    fn observes(&self) -> bool {
+        self.observe.is_some()
+    }
+
+    fn deadline(&self, point: AskPoint) -> Duration {
+        self.deadline.unwrap_or(point.deadline())
+    }
+
+    fn observe<'a>(&'a self, observed: Observed) -> Answer<'a, ()> {
+        if let Some(observe) = &self.observe {
+            observe(observed);
+        }
+        Box::pin(std::future::ready(Ok(())))
+    }
+
+    fn input<'a>(&'a self, ask: InputAsk) -> Answer<'a, InputVerdict> {
+        self.react(Ask::Input(ask), pick!(Input))
+    }
+
+    fn user_bash<'a>(&'a self, ask: UserBashAsk) -> Answer<'a, UserBashVerdict> {
+        self.react(Ask::UserBash(ask), pick!(UserBash))
+    }
+
+    fn context<'a>(&'a self, ask: ContextAsk) -> Answer<'a, ContextVerdict> {
+        self.react(Ask::Context(ask), pick!(Context))
+    }
+
+    fn message_end<'a>(&'a self, ask: MessageEndAsk) -> Answer<'a, MessageEndVerdict> {
+        self.react(Ask::MessageEnd(ask), pick!(MessageEnd))
+    }
+
+    fn tool_call<'a>(&'a self, ask: ToolCallAsk) -> Answer<'a, ToolCallVerdict> {
+        self.react(Ask::ToolCall(ask), pick!(ToolCall))
+    }
+
+    fn tool_result<'a>(&'a self, ask: ToolResultAsk) -> Answer<'a, ToolResultVerdict> {
+        self.react(Ask::ToolResult(Box::new(ask)), pick!(ToolResult))
+    }
+}
