@@ -168,7 +168,18 @@ async fn the_trace_file_tells_of_starts_and_ends_and_holds_neither_words_nor_key
     let trace = sandbox.read("trace.jsonl");
     let events: Vec<Value> = trace.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let has = |event: &str, actor: &str| events.iter().any(|e| e["event"] == event && e["actor"] == actor);
-    for actor in ["Runtime", "Fleet", "Agent", "SessionWriter", "EventBus", "TurnLoop", "Printer", "ProviderStream", "ToolBatch", "ToolCall"] {
+    for actor in [
+        "Runtime",
+        "Fleet",
+        "Agent",
+        "SessionWriter",
+        "EventBus",
+        "TurnLoop",
+        "Printer",
+        "ProviderStream",
+        "ToolBatch",
+        "ToolCall",
+    ] {
         assert!(has("start", actor), "{actor}: {trace}");
     }
     for worker in ["ProviderStream", "ToolBatch", "ToolCall"] {
@@ -190,7 +201,8 @@ async fn a_worker_that_panics_is_in_the_trace_file_and_the_run_ends_well() {
     assert_eq!(String::from_utf8_lossy(&output.stdout), "fine\n");
     assert_eq!(output.status.code(), Some(0));
     let trace = sandbox.read("trace.jsonl");
-    let died = |line: &str| line.contains("\"panic\"") && line.contains("\"ProviderStream\"") && line.contains("staged");
+    let died =
+        |line: &str| line.contains("\"panic\"") && line.contains("\"ProviderStream\"") && line.contains("staged");
     assert!(trace.lines().any(died), "{trace}");
 }
 

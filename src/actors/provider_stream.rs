@@ -55,7 +55,8 @@ impl Actor for ProviderStream {
         (): &mut (),
     ) -> Result<(), ActorProcessingErr> {
         let (parent, model) = (&work.span, &work.request.model);
-        let span = tracing::info_span!(parent: parent, "call", provider = model.provider, model = model.id, api = model.api);
+        let span =
+            tracing::info_span!(parent: parent, "call", provider = model.provider, model = model.id, api = model.api);
         relay(work).instrument(span).await;
         myself.stop(None);
         Ok(())

@@ -61,14 +61,14 @@ impl Actor for ToolCallWorker {
 async fn run(work: ToolWork) {
     let ToolWork { tool, context, chain, asking, shared, place, batch, .. } = work;
     let begun = Instant::now();
-        let asks = chain.has(AskPoint::ToolResult).then(|| (context.tool_call_id.clone(), context.arguments.clone()));
-        let mut output = tool.execute(context).await;
-        if let Some((tool_call_id, input)) = asks {
-            let ask = ToolResultAsk { tool_name: tool.declaration().name.clone(), tool_call_id, input, output };
-            let walked = chain.tool_result(&asking, ask).await;
-            shared.report_failures(AskPoint::ToolResult, walked.failures);
-            output = walked.value;
-        }
-        let duration_ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
-        batch.tell(BatchMsg::Finished { place, output: Box::new(output), duration_ms });
+    let asks = chain.has(AskPoint::ToolResult).then(|| (context.tool_call_id.clone(), context.arguments.clone()));
+    let mut output = tool.execute(context).await;
+    if let Some((tool_call_id, input)) = asks {
+        let ask = ToolResultAsk { tool_name: tool.declaration().name.clone(), tool_call_id, input, output };
+        let walked = chain.tool_result(&asking, ask).await;
+        shared.report_failures(AskPoint::ToolResult, walked.failures);
+        output = walked.value;
+    }
+    let duration_ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
+    batch.tell(BatchMsg::Finished { place, output: Box::new(output), duration_ms });
 }

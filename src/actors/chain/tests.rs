@@ -329,6 +329,8 @@ async fn denied_input_and_denied_commands_of_the_user_are_refused_in_words_and_l
     assert!(bench.shared.tree().unwrap().context().messages.is_empty());
     bench.run("hi").await;
     let messages = bench.shared.tree().unwrap().context().messages;
-    let AgentMessage::User(message) = messages.iter().find(|message| message.role() == "user").unwrap() else { panic!() };
+    let AgentMessage::User(message) = messages.iter().find(|message| message.role() == "user").unwrap() else {
+        panic!()
+    };
     assert_eq!(message.content.text(""), "HI");
 }

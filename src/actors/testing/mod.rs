@@ -196,7 +196,15 @@ impl Parts {
         slot.fill(fleet.clone());
         let client = AgentClient { shared: shared.clone(), fleet: slot };
         let (subscriber, deliveries) = watch(&shared, SubscriberKind::Lossless).await;
-        Bench { shared, fleet, client, extensions: extensions.actor().get_cell(), subscriber, deliveries, seen: Vec::new() }
+        Bench {
+            shared,
+            fleet,
+            client,
+            extensions: extensions.actor().get_cell(),
+            subscriber,
+            deliveries,
+            seen: Vec::new(),
+        }
     }
 }
 

@@ -87,7 +87,9 @@ async fn one_sequential_call_makes_the_whole_batch_run_one_after_another() {
 async fn a_call_that_panics_or_is_killed_has_one_error_result_that_keeps_what_it_printed() {
     let mut bench = agent(&[("panics", ""), ("stubborn", ""), ("slow", "100")]).await;
     bench.prompt("go").await.unwrap();
-    bench.until("end of the slow call", |event| matches!(event, Event::ToolExecutionEnd { call, .. } if call.place == 2)).await;
+    bench
+        .until("end of the slow call", |event| matches!(event, Event::ToolExecutionEnd { call, .. } if call.place == 2))
+        .await;
     bench.find("ToolCall").expect("the stubborn call runs").kill();
     let events = bench.settled().await;
     assert_eq!(order(&events), "+0 +1 +2 -0 -2 -1");
@@ -103,7 +105,9 @@ async fn a_call_that_panics_or_is_killed_has_one_error_result_that_keeps_what_it
 async fn an_abort_lets_calls_end_by_themselves_then_kills_them_and_each_has_one_result() {
     let mut bench = agent(&[("polite", ""), ("stubborn", ""), ("slow", "10")]).await;
     bench.prompt("go").await.unwrap();
-    bench.until("end of the slow call", |event| matches!(event, Event::ToolExecutionEnd { call, .. } if call.place == 2)).await;
+    bench
+        .until("end of the slow call", |event| matches!(event, Event::ToolExecutionEnd { call, .. } if call.place == 2))
+        .await;
     let begun = Instant::now();
     bench.command(Command::Abort).await.unwrap();
     assert_eq!(begun.elapsed(), GRACE);
@@ -117,7 +121,12 @@ async fn an_abort_lets_calls_end_by_themselves_then_kills_them_and_each_has_one_
 async fn an_abort_of_a_sequential_batch_gives_calls_that_never_began_a_start_an_end_and_a_result() {
     let mut bench = agent(&[("queued", "100"), ("stubborn", ""), ("slow", "10"), ("queued", "10")]).await;
     bench.prompt("go").await.unwrap();
-    bench.until("start of the second call", |event| matches!(event, Event::ToolExecutionStart { call } if call.place == 1)).await;
+    bench
+        .until(
+            "start of the second call",
+            |event| matches!(event, Event::ToolExecutionStart { call } if call.place == 1),
+        )
+        .await;
     bench.command(Command::Abort).await.unwrap();
     let events = bench.settled().await;
     assert_eq!(order(&events), "+0 -0 +1 +2 -2 +3 -3 -1");
@@ -204,7 +213,12 @@ async fn a_guard_that_dies_denies_its_call_alone() {
     .start()
     .await;
     bench.prompt("go").await.unwrap();
-    bench.until("start of the second call", |event| matches!(event, Event::ToolExecutionStart { call } if call.place == 1)).await;
+    bench
+        .until(
+            "start of the second call",
+            |event| matches!(event, Event::ToolExecutionStart { call } if call.place == 1),
+        )
+        .await;
     within("guard", async {
         while find(&bench.extensions, "Ask").is_none() {
             moment().await;
