@@ -98,7 +98,7 @@ pub enum WriterMsg {
     /// Note something about the running trace, in one piece.
     Notes(Vec<Note>),
     /// Answer a command. The answer queues behind the notes that it stands on, and is lost with them.
-    Answer(ReplyTo, CommandResult),
+    Answer(ReplyTo, Box<CommandResult>),
     /// Calls begin.
     CallsStarted {
         /// The message's entry.
@@ -155,7 +155,7 @@ impl Actor for SessionWriter {
                     state.tell(format!("What is queued could not be saved: {cause}"));
                 }
             }
-            WriterMsg::Answer(reply, result) => reply.send(result),
+            WriterMsg::Answer(reply, result) => reply.send(*result),
             WriterMsg::CallsStarted { entry, places, reply } => {
                 let record = Record::Batch { entry_id: entry, places };
                 let result = state.shared.place.journal.append(&[record]);

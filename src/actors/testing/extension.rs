@@ -12,6 +12,7 @@ use crate::{
 
 /// What an extension does when it is asked.
 #[derive(Clone, Debug)]
+#[expect(clippy::large_enum_variant, reason = "one at a time, in tests")]
 pub enum Reaction {
     Say(Verdict),
     Fail(&'static str),

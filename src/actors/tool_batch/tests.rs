@@ -137,7 +137,8 @@ async fn an_abort_of_a_sequential_batch_gives_calls_that_never_began_a_start_an_
 
 #[tokio::test(start_paused = true)]
 async fn updates_are_few_the_last_one_is_whole_and_none_comes_after_the_end() {
-    let leaked: Arc<std::sync::Mutex<Option<Box<dyn Fn(&str) + Send + Sync>>>> = Arc::default();
+    type Print = Box<dyn Fn(&str) + Send + Sync>;
+    let leaked: Arc<std::sync::Mutex<Option<Print>>> = Arc::default();
     let keep = leaked.clone();
     let chatty = FnTool::new("chatty", move |context| {
         let keep = keep.clone();

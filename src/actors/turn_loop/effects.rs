@@ -49,7 +49,7 @@ impl LoopState {
                 // An answer stands on the notes before it: "queued" and "idle" must not be lost with the writer.
                 Effect::Reply(ticket, result) if promised => {
                     if let Some(reply) = self.tickets.remove(&ticket) {
-                        self.shared.writer.tell(WriterMsg::Answer(reply, result));
+                        self.shared.writer.tell(WriterMsg::Answer(reply, Box::new(result)));
                     }
                     continue;
                 }
