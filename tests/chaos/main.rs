@@ -108,7 +108,7 @@ fn wanted(seed: u64) -> Vec<Target> {
 
 /// Whether the extension of a seed's agent is a curious one: every second round.
 fn is_curious(seed: u64) -> bool {
-    seed / 4 % 2 == 0
+    (seed / 4).is_multiple_of(2)
 }
 
 #[test]

@@ -136,7 +136,7 @@ struct NoFront;
 
 impl FrontFactory for NoFront {
     fn start(&self, _: Slot<FleetMsg>, _: Recipient<i32>, supervisor: ActorCell) -> FrontStart<'_> {
-        Box::pin(async move { Ok(spawn("Front", "", Silent, (), supervisor).await?.id()) })
+        Box::pin(async move { Ok(spawn("Front", "", Silent, (), supervisor).await?.actor().get_cell()) })
     }
 }
 
