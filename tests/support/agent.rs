@@ -1,6 +1,7 @@
 //! The binary in a sandbox.
 
 use std::{
+    ffi::OsStr,
     fs,
     path::{Path, PathBuf},
     process::Stdio,
@@ -122,8 +123,13 @@ impl Sandbox {
     ///
     /// Only for developers: `TROUPE_TEST_BIN` names another program to run instead, to compare it with ours.
     pub fn command(&self, args: &[&str]) -> Command {
-        const CHOOSES: [&str; 6] = ["--model", "--provider", "--continue", "--session", "--list-models", "--version"];
         let program = std::env::var_os("TROUPE_TEST_BIN").unwrap_or_else(|| env!("CARGO_BIN_EXE_troupe").into());
+        self.command_of(program, args)
+    }
+
+    /// Another program that takes the binary's arguments: one of the examples.
+    pub fn command_of(&self, program: impl AsRef<OsStr>, args: &[&str]) -> Command {
+        const CHOOSES: [&str; 6] = ["--model", "--provider", "--continue", "--session", "--list-models", "--version"];
         let mut command = Command::new(program);
         if !args.iter().any(|arg| CHOOSES.contains(arg)) {
             command.args(["--model", "mock/m1"]);

@@ -71,6 +71,9 @@ mod tests {
     async fn each_trace_has_a_span_with_its_turns_and_those_have_their_calls_and_tools() {
         let paths: Arc<Mutex<Vec<String>>> = Arc::default();
         let layer = Paths(paths.clone());
+        // With one subscriber alone, tracing asks the thread that meets a span first, for all threads and for ever: a
+        // test beside this one. With two it asks them.
+        let _second = tracing::Dispatch::new(tracing_subscriber::registry());
         let _guard = tracing::subscriber::set_default(tracing_subscriber::registry().with(layer));
         let echo = FnTool::new("echo", |_| async { ToolOutput::text("ran") });
         let calls = json!([{"name": "echo"}, {"name": "echo"}]);
