@@ -14,6 +14,7 @@
 //! | [`settings`] | what the user and the project prefer |
 //! | [`document`], [`lock_folder`] | files of people's own making: errors by place, and pi's locks |
 //! | [`paths`] | folders |
+//! | [`regular_file`] | files, and nothing that only looks like one |
 //! | [`trust`] | which projects may bring resources |
 
 pub mod document;
@@ -22,12 +23,13 @@ pub mod jsonl;
 pub mod lock;
 pub mod lock_folder;
 pub mod paths;
+pub mod regular_file;
 pub mod session;
 pub mod sessions;
 pub mod settings;
 pub mod sidecar;
 #[cfg(test)]
-mod testing;
+pub(crate) mod testing;
 pub mod tree;
 pub mod trust;
 

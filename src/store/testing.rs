@@ -76,3 +76,10 @@ pub fn view(lines: &[String]) -> TreeView {
     let loaded = read::read(bytes.as_slice(), None).expect("a session");
     Tree::load(loaded.header, loaded.lines, &loaded.gaps, Some(std::sync::Arc::new(bytes))).view().clone()
 }
+
+/// A named pipe that nobody writes to.
+pub(crate) fn pipe_in(folder: &std::path::Path, name: &str) -> std::path::PathBuf {
+    let pipe = folder.join(name);
+    rustix::fs::mknodat(rustix::fs::CWD, &pipe, rustix::fs::FileType::Fifo, 0o600.into(), 0).unwrap();
+    pipe
+}

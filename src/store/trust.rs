@@ -11,7 +11,7 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 
-use super::StoreError;
+use super::{StoreError, regular_file};
 
 /// Resources in a project's own folder that need trust. The bare folder does not.
 const IN_PROJECT_DIR: [&str; 8] =
@@ -80,7 +80,7 @@ impl TrustFile {
     /// # Errors
     /// When it cannot be read or understood: nothing is guessed about trust.
     pub fn read(path: &Path) -> Result<Self, StoreError> {
-        match std::fs::read_to_string(path) {
+        match regular_file::read_to_string(path) {
             Ok(text) => Self::parse(&text)
                 .map_err(|error| StoreError::Malformed { path: path.to_owned(), reason: error.to_string() }),
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(Self::default()),

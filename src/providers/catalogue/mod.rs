@@ -5,7 +5,7 @@ pub mod table;
 
 use std::{
     collections::HashMap,
-    fs, io,
+    io,
     path::{Path, PathBuf},
     sync::Arc,
 };
@@ -19,7 +19,10 @@ use super::{
 };
 use crate::{
     protocol::{Model, ModelRef},
-    store::document::{Document, DocumentError, Fault, Field, Syntax},
+    store::{
+        document::{Document, DocumentError, Fault, Field, Syntax},
+        regular_file,
+    },
 };
 
 pub use builtin::{OFFLINE, SCRIPT, TROUPE};
@@ -171,7 +174,7 @@ fn providers(dir: &Path) -> (Vec<ProviderEntry>, Option<DocumentError>) {
 }
 
 fn read(file: &Path, builtin: Vec<ProviderEntry>) -> Result<Vec<ProviderEntry>, DocumentError> {
-    let text = match fs::read_to_string(file) {
+    let text = match regular_file::read_to_string(file) {
         Ok(text) => text,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(builtin),
         Err(error) => {

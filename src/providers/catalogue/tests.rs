@@ -1,3 +1,5 @@
+use std::fs;
+
 use super::*;
 
 /// A model without anything special.
@@ -77,4 +79,13 @@ fn a_reload_reads_the_files_again_and_keeps_the_run_s_own_keys() {
     first.credentials().set_own_key("p", super::super::Secret::new("k"));
     fs::write(&file, text("new")).unwrap();
     assert_eq!(names(&first.reload().available()), ["p/new"]);
+}
+
+#[test]
+fn a_pipe_instead_of_the_file_is_a_problem_and_not_waited_for() {
+    let dir = tempfile::tempdir().unwrap();
+    let pipe = crate::store::testing::pipe_in(dir.path(), "models.json");
+    let problem = Catalogue::load(dir.path(), Environment::default()).problems()[0].to_string();
+    let expected = "1:1: cannot be read: expected a regular file, found a pipe";
+    assert_eq!(problem, format!("{}:{expected}", pipe.display()));
 }

@@ -1,9 +1,12 @@
 //! `auth.json`: stored credentials by provider. Read only; logging in writes it.
 
-use std::{collections::HashMap, fs, io, path::Path};
+use std::{collections::HashMap, io, path::Path};
 
 use super::key_text::KeyText;
-use crate::store::document::{Document, DocumentError, Fault, Field, Syntax};
+use crate::store::{
+    document::{Document, DocumentError, Fault, Field, Syntax},
+    regular_file,
+};
 
 /// What `auth.json` holds for a provider.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,7 +30,7 @@ pub(super) type Entries = HashMap<String, Stored>;
 pub(super) fn read(file: &Path) -> Result<Entries, DocumentError> {
     let unreadable =
         |message: String| DocumentError { file: file.to_owned(), line: 1, column: 1, field: String::new(), message };
-    let text = match fs::read_to_string(file) {
+    let text = match regular_file::read_to_string(file) {
         Ok(text) => text,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Entries::new()),
         Err(error) => return Err(unreadable(format!("cannot be read: {error}"))),
@@ -72,6 +75,8 @@ fn stored(field: &Field<'_>) -> Result<Stored, Fault> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     #[test]

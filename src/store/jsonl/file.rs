@@ -11,7 +11,7 @@ use std::{
 use tempfile::NamedTempFile;
 
 use super::read::{self, Loaded, ReadError, Span, Tail};
-use crate::store::{StoreError, lock::lock, paths};
+use crate::store::{StoreError, lock::lock, paths, regular_file};
 
 /// Where the text of stored lines is read again.
 pub trait LineSource: Send + Sync {
@@ -110,7 +110,7 @@ impl SessionFile {
     /// When it cannot be opened or read, is in use, or holds something else than a session.
     pub fn open(path: &Path) -> Result<(Self, Option<Loaded>), StoreError> {
         let mut options = OpenOptions::new();
-        let file = options.read(true).append(true).open(path).map_err(StoreError::io("open", path))?;
+        let file = regular_file::open(path, options.read(true).append(true)).map_err(StoreError::io("open", path))?;
         lock(&file, path)?;
         let loaded = load(&file, path)?;
         let known = loaded.as_ref().map_or(0, |loaded| loaded.length);

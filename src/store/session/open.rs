@@ -1,7 +1,6 @@
 //! Opening and creating sessions.
 
 use std::{
-    fs::File,
     io::ErrorKind,
     path::{Path, PathBuf},
     sync::Arc,
@@ -18,6 +17,7 @@ use crate::{
             file::{LineSource, load},
             read,
         },
+        regular_file,
         tree::{Tree, TreeView},
     },
 };
@@ -182,7 +182,7 @@ pub fn read_view(path: &Path) -> Result<TreeView, StoreError> {
 }
 
 fn load_tree(path: &Path) -> Result<(Tree, (u32, Damage)), StoreError> {
-    let file = File::open(path).map_err(StoreError::io("open", path))?;
+    let file = regular_file::open_to_read(path).map_err(StoreError::io("open", path))?;
     let loaded = load(&file, path)?.ok_or_else(|| StoreError::NotASession(path.to_owned()))?;
     let Loaded { header, version, lines, gaps, damage, .. } = loaded;
     let source: Arc<dyn LineSource> = Arc::new(file);

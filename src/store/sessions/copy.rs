@@ -10,7 +10,7 @@ use std::{
 use super::dir::read_header;
 use crate::{
     protocol::entry::SessionHeader,
-    store::{StoreError, jsonl::encode::encode_header, paths::create_private_dir, tree::TreeView},
+    store::{StoreError, jsonl::encode::encode_header, paths::create_private_dir, regular_file, tree::TreeView},
 };
 
 /// Copies a session file into the folder `dir`, under its own name or, when that is taken, one with a number.
@@ -25,7 +25,7 @@ pub fn import(source: &Path, dir: &Path) -> Result<PathBuf, StoreError> {
     create_private_dir(dir)?;
     let stem = source.file_stem().unwrap_or_default().to_string_lossy();
     let names = std::iter::once(format!("{stem}.jsonl")).chain((1..).map(|n| format!("{stem}-{n}.jsonl")));
-    let mut input = std::fs::File::open(source).map_err(StoreError::io("open", source))?;
+    let mut input = regular_file::open_to_read(source).map_err(StoreError::io("open", source))?;
     for path in names.map(|name| dir.join(name)) {
         match OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path) {
             Err(error) if error.kind() == ErrorKind::AlreadyExists => {}

@@ -1,7 +1,6 @@
 //! Folders and names of session files.
 
 use std::{
-    fs::File,
     io::Read,
     path::{Path, PathBuf},
     time::SystemTime,
@@ -12,6 +11,7 @@ use crate::{
     store::{
         jsonl::header,
         paths::{Environment, absolute},
+        regular_file,
     },
 };
 
@@ -97,7 +97,7 @@ impl SessionFileHead {
 /// The header of a session file, from a bounded part of it.
 #[must_use]
 pub fn read_header(path: &Path) -> Option<SessionHeader> {
-    let mut file = File::open(path).ok()?;
+    let mut file = regular_file::open_to_read(path).ok()?;
     let mut head = Vec::new();
     let mut searched = 0;
     while head.len() < HEADER_LIMIT {

@@ -1,7 +1,6 @@
 //! What to show of each session.
 
 use std::{
-    fs::File,
     io::{Read, Seek, SeekFrom},
     path::{Path, PathBuf},
 };
@@ -17,6 +16,7 @@ use crate::{
     },
     store::{
         jsonl::{EntryKind, Role, scan::scan, surrogates},
+        regular_file,
         tree::labels::normal_name,
     },
 };
@@ -162,7 +162,7 @@ impl SessionInfo {
 
 /// The text of a file, or of both its ends, in whole lines; true when something between them is missing.
 fn ends(path: &Path) -> Option<(String, bool)> {
-    let mut file = File::open(path).ok()?;
+    let mut file = regular_file::open_to_read(path).ok()?;
     let length = file.metadata().ok()?.len();
     let mut bytes = Vec::new();
     if length <= 2 * END {

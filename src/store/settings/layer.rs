@@ -1,14 +1,17 @@
 //! One settings file as read.
 
 use std::{
-    fs, io,
+    io,
     path::{Path, PathBuf},
 };
 
 use serde_json::{Map, Value};
 
 use super::migrate::migrate;
-use crate::store::document::{Document, DocumentError, Syntax};
+use crate::store::{
+    document::{Document, DocumentError, Syntax},
+    regular_file,
+};
 
 /// Whose file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -45,7 +48,7 @@ impl Layer {
 pub(super) fn read_object(file: &Path) -> Result<Map<String, Value>, DocumentError> {
     let unreadable =
         |message: String| DocumentError { file: file.to_owned(), line: 1, column: 1, field: String::new(), message };
-    let bytes = match fs::read(file) {
+    let bytes = match regular_file::read(file) {
         Ok(bytes) => bytes,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Map::new()),
         Err(error) => return Err(unreadable(format!("cannot be read: {error}"))),

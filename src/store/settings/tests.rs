@@ -187,3 +187,12 @@ fn writers_of_one_file_do_not_lose_each_other_s_keys() {
     let written = Settings::load(&files.global, None);
     assert!((0..8).all(|number| written.get(&[&format!("k{number}")]) == Some(&json!(number))));
 }
+
+#[test]
+fn a_settings_file_that_is_no_regular_file_is_a_problem_and_not_waited_for() {
+    let dir = tempfile::tempdir().unwrap();
+    let pipe = crate::store::testing::pipe_in(dir.path(), "settings.json");
+    let settings = Settings::load(&pipe, None);
+    let problem = settings.problems()[0].to_string();
+    assert!(problem.contains("settings.json") && problem.contains("found a pipe"), "{problem}");
+}

@@ -25,7 +25,7 @@ use std::{
 pub use record::{InputKind, PendingInput, Record};
 pub use replay::RunState;
 
-use super::{StoreError, paths::create_private_dir};
+use super::{StoreError, paths::create_private_dir, regular_file};
 
 /// The journal of a session. Clones are handles of the same one.
 #[derive(Clone)]
@@ -61,7 +61,7 @@ impl Sidecar {
     /// When there is one and it cannot be read.
     pub fn open(session: &Path) -> Result<Self, StoreError> {
         let path = path_of(session);
-        let bytes = match std::fs::read(&path) {
+        let bytes = match regular_file::read(&path) {
             Ok(bytes) => bytes,
             Err(error) if error.kind() == ErrorKind::NotFound => Vec::new(),
             Err(error) => return Err(StoreError::io("read", &path)(error)),
@@ -117,7 +117,7 @@ impl Journal {
                 create_private_dir(folder)?;
             }
             let mut options = OpenOptions::new();
-            let file = options.append(true).create(true).mode(0o600).open(path);
+            let file = regular_file::open(path, options.append(true).create(true).mode(0o600));
             self.file = Some(file.map_err(StoreError::io("open", path))?);
         }
         if let Some(file) = &mut self.file {

@@ -3,6 +3,7 @@
 use std::io::Write;
 
 use super::*;
+use crate::store::testing::pipe_in;
 
 fn appended_by_another(path: &Path, bytes: &[u8]) {
     fs::OpenOptions::new().append(true).open(path).unwrap().write_all(bytes).unwrap();
@@ -150,4 +151,20 @@ fn fc_010_an_interactive_session_goes_on_in_memory_and_is_saved_when_the_disk_ta
     assert_eq!(lines(&path).len(), 4);
     drop(store);
     assert_eq!(open(&path).view().path().len(), 3);
+}
+
+#[test]
+fn what_is_no_regular_file_is_no_session_and_is_named() {
+    let dir = tempfile::tempdir().unwrap();
+    let pipe = pipe_in(dir.path(), "pipe.jsonl");
+    for (path, found) in
+        [(&*pipe, "a pipe"), (Path::new("/dev/null"), "a device"), (Path::new("/dev/zero"), "a device")]
+    {
+        let expected = format!("cannot open {}: expected a regular file, found {found}", path.display());
+        assert_eq!(SessionStore::open(path, project()).unwrap_err().to_string(), expected);
+        assert_eq!(SessionStore::open_read_only(path).unwrap_err().to_string(), expected);
+    }
+    let opened = SessionStore::open(dir.path(), project()).unwrap_err().to_string();
+    assert!(opened.contains(&dir.path().display().to_string()), "{opened}");
+    assert!(crate::store::sessions::dir::read_header(&pipe).is_none());
 }
