@@ -12,6 +12,10 @@ use serde::de::IgnoredAny;
 /// More of stray lines than this is no error message.
 const STRAY_LIMIT: usize = 64 * 1024;
 
+/// The largest event that is taken, in bytes. Far above any answer's piece; without a limit, a server that never ends a
+/// line would fill the memory.
+pub const EVENT_LIMIT: usize = 64 << 20;
+
 const BOM: &[u8] = b"\xEF\xBB\xBF";
 
 /// One event. Its data is never empty.
@@ -23,9 +27,19 @@ pub struct SseEvent<'a> {
     pub data: &'a [u8],
 }
 
+/// An event grew beyond the decoder's limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("an event is larger than {} KiB", limit >> 10)]
+pub struct EventTooLarge {
+    /// The limit in bytes.
+    pub limit: usize,
+}
+
 /// The decoder's state between two chunks.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct SseDecoder {
+    /// Bytes of an unfinished event that are kept at most.
+    limit: usize,
     /// How many bytes of the byte order mark were seen; 3 = past the start of the body.
     bom: usize,
     /// The last chunk ended with CR: a line feed at the start of the next one belongs to it.
@@ -43,9 +57,33 @@ pub struct SseDecoder {
 #[derive(Default)]
 struct Borrowed<'c>(Option<&'c [u8]>);
 
+impl Default for SseDecoder {
+    fn default() -> Self {
+        Self::with_limit(EVENT_LIMIT)
+    }
+}
+
 impl SseDecoder {
+    /// A decoder that keeps at most `limit` bytes of an unfinished event.
+    #[must_use]
+    pub fn with_limit(limit: usize) -> Self {
+        Self {
+            limit,
+            bom: 0,
+            after_cr: false,
+            line: Vec::new(),
+            data: Vec::new(),
+            has_data: false,
+            name: String::new(),
+            stray: Vec::new(),
+        }
+    }
+
     /// Takes the next chunk and hands on the events that it completes.
-    pub fn push(&mut self, chunk: &[u8], on_event: &mut dyn FnMut(SseEvent<'_>)) {
+    ///
+    /// # Errors
+    /// When what is left unfinished is larger than the limit; it is forgotten then, and the body is of no more use.
+    pub fn push(&mut self, chunk: &[u8], on_event: &mut dyn FnMut(SseEvent<'_>)) -> Result<(), EventTooLarge> {
         let mut rest = self.skip_bom(chunk);
         if self.after_cr && !rest.is_empty() {
             self.after_cr = false;
@@ -66,8 +104,16 @@ impl SseDecoder {
                 self.finish_line(line, on_event);
             }
         }
+        let borrowed_bytes = borrowed.0.map_or(0, <[u8]>::len);
+        if self.line.len() + self.data.len() + borrowed_bytes + rest.len() > self.limit {
+            self.line = Vec::new();
+            self.data = Vec::new();
+            self.has_data = false;
+            return Err(EventTooLarge { limit: self.limit });
+        }
         self.line.extend_from_slice(rest);
         self.keep(&mut borrowed);
+        Ok(())
     }
 
     /// The body is over. A last event without its blank line counts when its data is complete JSON or `[DONE]`;
@@ -182,7 +228,7 @@ mod tests {
             events.push((event.name.to_owned(), String::from_utf8(event.data.to_vec()).unwrap()));
         };
         for chunk in chunks {
-            decoder.push(chunk, &mut on_event);
+            decoder.push(chunk, &mut on_event).unwrap();
         }
         decoder.finish(&mut on_event);
         (events, String::from_utf8(decoder.stray().to_vec()).unwrap())
@@ -255,9 +301,33 @@ mod tests {
         let mut lengths = Vec::new();
         let mut decoder = SseDecoder::default();
         for chunk in body.chunks(1400) {
-            decoder.push(chunk, &mut |event| lengths.push(event.data.len()));
+            decoder.push(chunk, &mut |event| lengths.push(event.data.len())).unwrap();
         }
         assert_eq!(lengths, [(4 << 20) - 6 + 1]);
+    }
+
+    #[test]
+    fn an_event_that_does_not_end_is_given_up_at_the_limit() {
+        let table = [
+            ("a line without end", "data: ", "xxxxxxxxxx"),
+            ("many data lines", "", "data: xxx\n"),
+            ("a field that is none", "", "xxxxxxxxxx"),
+            ("a comment", ":", "xxxxxxxxxx"),
+        ];
+        for (case, start, piece) in table {
+            let mut decoder = SseDecoder::with_limit(1000);
+            let ok = b"data: 1\n\n";
+            let mut events = 0;
+            decoder.push(ok, &mut |_| events += 1).unwrap();
+            decoder.push(start.as_bytes(), &mut |_| {}).unwrap();
+            let refused = (1..=1000).find(|_| decoder.push(piece.as_bytes(), &mut |_| events += 1).is_err());
+            assert!(refused.is_some_and(|pieces| (100..=400).contains(&pieces)), "{case}: {refused:?}");
+            assert_eq!((events, decoder.line.capacity(), decoder.data.capacity()), (1, 0, 0), "{case}");
+        }
+        let mut decoder = SseDecoder::with_limit(1000);
+        for _ in 0..1000 {
+            decoder.push(b": ping\n\ndata: 1\n\n", &mut |_| {}).expect("many small events are no large one");
+        }
     }
 
     proptest! {
@@ -280,7 +350,7 @@ mod tests {
         fn any_bytes_are_survived(chunks in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..20), 0..10)) {
             let mut decoder = SseDecoder::default();
             for chunk in &chunks {
-                decoder.push(chunk, &mut |event| assert!(!event.data.is_empty()));
+                decoder.push(chunk, &mut |event| assert!(!event.data.is_empty())).unwrap();
             }
             decoder.finish(&mut |_| {});
         }

@@ -12,9 +12,9 @@ use super::{
     error_body::ErrorBody,
     errors::{stream_failure, wrong_body_failure},
     headers::Headers,
-    sse::{SseDecoder, SseEvent},
+    sse::{EventTooLarge, SseDecoder, SseEvent},
 };
-use crate::protocol::Failure;
+use crate::protocol::{Failure, FailureClass};
 
 /// One wire API.
 pub trait WireApi: Send + Sync + 'static {
@@ -81,14 +81,24 @@ pub struct SseBody<E> {
 impl<E: EventDecoder> SseBody<E> {
     /// For the answer to `request`.
     pub fn new(events: E, request: &Request) -> Self {
-        Self { sse: SseDecoder::default(), events, provider: request.model.provider.clone() }
+        Self::with_decoder(SseDecoder::default(), events, request)
+    }
+
+    /// The same with a decoder of another limit.
+    fn with_decoder(sse: SseDecoder, events: E, request: &Request) -> Self {
+        Self { sse, events, provider: request.model.provider.clone() }
     }
 }
 
 impl<E: EventDecoder> BodyDecoder for SseBody<E> {
     fn push(&mut self, bytes: &[u8], out: &mut Assembler) {
         let Self { sse, events, .. } = self;
-        sse.push(bytes, &mut |event| take(events, event, out));
+        let pushed = sse.push(bytes, &mut |event| take(events, event, out));
+        if let Err(error) = pushed
+            && !out.is_finished()
+        {
+            out.fail(endless_event(&self.provider, error));
+        }
     }
 
     fn finish(&mut self, fault: Option<Failure>, out: &mut Assembler) {
@@ -123,6 +133,14 @@ impl<E> SseBody<E> {
     }
 }
 
+/// The failure of a body whose event does not end. Another try would bring the same.
+fn endless_event(provider: &str, error: EventTooLarge) -> Failure {
+    Failure::new(
+        FailureClass::ProtocolError,
+        format!("The answer of provider \"{provider}\" is no usable event stream: {error}; check its baseUrl"),
+    )
+}
+
 /// Hands an event on; the sentinel ends the stream also for APIs that do not define it (rule S7).
 fn take<E: EventDecoder>(events: &mut E, event: SseEvent<'_>, out: &mut Assembler) {
     if out.is_finished() {
@@ -139,4 +157,40 @@ fn take<E: EventDecoder>(events: &mut E, event: SseEvent<'_>, out: &mut Assemble
 #[must_use]
 pub(crate) fn join_url(base: &str, path: &str) -> String {
     format!("{}{path}", base.trim().trim_end_matches('/'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        protocol::{Message, StreamEvent},
+        providers::testing::{plain_model, request},
+    };
+
+    /// Takes every event and says nothing.
+    struct Silent;
+
+    impl EventDecoder for Silent {
+        fn event(&mut self, _: SseEvent<'_>, _: &mut Assembler) {}
+
+        fn finish(&mut self, _: Option<Failure>, _: &mut Assembler) {}
+
+        fn is_complete(&self) -> bool {
+            false
+        }
+    }
+
+    #[test]
+    fn an_event_beyond_the_limit_ends_the_call_with_a_failure_that_is_not_retried() {
+        let request = request(plain_model("openai-completions"), Vec::<Message>::new());
+        let mut out = Assembler::new(&request);
+        let mut body = SseBody::with_decoder(SseDecoder::with_limit(2048), Silent, &request);
+        for _ in 0..3 {
+            body.push(&[b'x'; 1000], &mut out);
+        }
+        assert!(out.is_finished());
+        let Some(StreamEvent::Failed { failure, .. }) = out.take_events().pop() else { panic!("no failure") };
+        assert!(failure.message.contains("an event is larger than 2 KiB"), "{failure}");
+        assert!(failure.message.contains("\"custom\"") && !failure.retryable, "{failure}");
+    }
 }
