@@ -285,12 +285,18 @@ async fn judge(mut response: Response, request: &Request) -> Result<Opened, Fail
 
 async fn refusal(response: Response, provider: &str, status: StatusCode) -> Failure {
     let headers = response.headers().clone();
+    let url = response.url().clone();
     let body = bounded_body(response, Vec::new()).await;
     let mut failure = http_failure(provider, status.as_u16(), &headers, &body, now_ms());
     if status.is_redirection() {
-        let target = headers.get(LOCATION).and_then(|value| value.to_str().ok()).unwrap_or_default();
-        let target = Url::parse(target).map(|url| shown(&url)).unwrap_or_default();
-        failure.message = format!("{status}: redirected to {target}; set the provider's baseUrl to where it is now");
+        // A location may be relative to what was asked for.
+        let target = headers.get(LOCATION).and_then(|value| url.join(value.to_str().ok()?).ok());
+        failure.message = match target {
+            Some(target) => {
+                format!("{status}: redirected to {}; set the provider's baseUrl to where it is now", shown(&target))
+            }
+            None => format!("{status}: {} redirects to no place that it names; check the baseUrl", shown(&url)),
+        };
     }
     failure
 }

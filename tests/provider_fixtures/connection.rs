@@ -368,6 +368,22 @@ async fn fc_101_a_redirect_to_another_host_is_not_followed_and_named() {
 }
 
 #[tokio::test]
+async fn fc_101_a_redirect_that_is_not_followed_names_the_whole_place() {
+    // A 302 would change the method, so that it is not followed.
+    for (location, target) in
+        [("/v2/there?key=1", "/v2/there"), ("there", "/chat/there"), ("../x", "/x"), ("?a=b", "/chat/completions")]
+    {
+        let server = Server::start([Step::Answer(vec![response(302, &[("location", location)], "")])]).await;
+        let failure = failure_of(request(&server.url)).await;
+        let expected = format!("redirected to {}{target};", server.url);
+        assert!(failure.message.contains(&expected), "{location}: {failure}");
+    }
+    let server = Server::start([Step::Answer(vec![response(302, &[], "")])]).await;
+    let failure = failure_of(request(&server.url)).await;
+    assert!(failure.message.contains("redirects to no place that it names"), "{failure}");
+}
+
+#[tokio::test]
 async fn a_base_url_that_is_none_is_named() {
     for url in ["", "not a url", "/v1"] {
         let failure = failure_of(request(url)).await;
