@@ -1,6 +1,6 @@
 //! The script file: its parts as types, and how they are read.
 
-use std::{fs, path::Path, time::Duration};
+use std::{path::Path, time::Duration};
 
 use serde_json::Value;
 
@@ -12,8 +12,14 @@ use crate::{
         models_json,
         playback::{Cut, Pace},
     },
-    store::document::{Document, DocumentError, Fault as FieldFault, Field, Object, Syntax},
+    store::{
+        document::{Document, DocumentError, Fault as FieldFault, Field, Object, Syntax},
+        regular_file,
+    },
 };
+
+/// How long a repeated text may be, in bytes: a slip in a number must not fill the memory.
+pub const LONGEST_TEXT: usize = 64 << 20;
 
 /// A whole script.
 #[derive(Clone, Debug, PartialEq)]
@@ -124,7 +130,7 @@ impl Script {
     /// # Errors
     /// The file cannot be read or a field is not as it should be.
     pub fn from_file(file: &Path) -> Result<Self, DocumentError> {
-        let text = fs::read_to_string(file).map_err(|error| DocumentError {
+        let text = regular_file::read_to_string(file).map_err(|error| DocumentError {
             file: file.to_owned(),
             line: 1,
             column: 1,
@@ -233,8 +239,13 @@ fn long_text(field: &Field<'_>) -> Result<String, FieldFault> {
     let object = field.object().map_err(|_| field.expected("a text or {\"repeat\": TEXT, \"times\": NUMBER}"))?;
     object.only(&["repeat", "times"])?;
     let piece = object.require("repeat", "the text to repeat")?.text()?;
-    let times = object.require("times", "how often")?.whole()?;
-    Ok(piece.repeat(usize::try_from(times).unwrap_or(usize::MAX)))
+    let times = object.require("times", "how often")?;
+    let number = times.whole()?;
+    let room = LONGEST_TEXT.checked_div(piece.len()).unwrap_or(LONGEST_TEXT);
+    match usize::try_from(number) {
+        Ok(number) if number <= room => Ok(piece.repeat(number)),
+        _ => Err(times.expected(&format!("at most {room} (a text of {} MiB)", LONGEST_TEXT >> 20))),
+    }
 }
 
 fn read_call(field: &Field<'_>) -> Result<Part, FieldFault> {

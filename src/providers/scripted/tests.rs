@@ -246,6 +246,14 @@ fn errors_in_a_script_name_file_line_field_and_what_was_expected() {
             "{\"turns\": [\"a\"], \"model\": {\"contextWindow\": \"8k\"}}",
             "model.contextWindow: expected a whole number",
         ),
+        (
+            "{\"turns\": [\n{\"text\": {\"repeat\": \"ab\", \"times\": 99999999999}}]}",
+            "s.json:2:27: turns[0].text.times: expected at most 33554432 (a text of 64 MiB), found 99999999999",
+        ),
+        (
+            "{\"turns\": [{\"thinking\": {\"repeat\": \"\", \"times\": 18446744073709551615}}]}",
+            "turns[0].thinking.times: expected at most 67108864",
+        ),
         ("{\"turns\": [\"a\"", "s.json:1:11: expected a closing bracket"),
     ];
     let dir = tempfile::tempdir().unwrap();
@@ -255,6 +263,9 @@ fn errors_in_a_script_name_file_line_field_and_what_was_expected() {
         let error = Scripted::from_file(&file).map(|_| ()).expect_err(text).to_string();
         assert!(error.contains(expected), "{text}\n{error}");
     }
+    let pipe = crate::store::testing::pipe_in(dir.path(), "pipe.json");
+    let error = Scripted::from_file(&pipe).map(|_| ()).unwrap_err().to_string();
+    assert!(error.ends_with("pipe.json:1:1: cannot be read: expected a regular file, found a pipe"), "{error}");
 }
 
 #[test]
