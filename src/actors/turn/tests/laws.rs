@@ -15,7 +15,7 @@ use crate::{
     },
     protocol::{
         AgentMessage, AssistantMessage, Entry, EntryId, Event, Published, Reply, Seq, StopReason, ToolOutput,
-        ToolResultMessage, command::QueueKind, message::text_of, view::View,
+        ToolResultMessage, ask::AskPoint, command::QueueKind, message::text_of, view::View,
     },
 };
 
@@ -192,6 +192,9 @@ impl Laws {
                 }
             }
             Effect::Journal(note) => self.note(note),
+            Effect::Ask { ask, .. } if self.aborted => {
+                assert_eq!(ask.point(), AskPoint::TurnEnd, "only the end of a turn is asked about after an abort");
+            }
             Effect::Store { entries, declare: true, .. } => {
                 let begins = |entry: &NewEntry| {
                     !matches!(entry.body.as_message(), Some(AgentMessage::Assistant(_) | AgentMessage::ToolResult(_)))

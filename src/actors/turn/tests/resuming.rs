@@ -246,6 +246,8 @@ fn failed_attempts_of_an_earlier_prompt_do_not_count() {
     let branch = [&branch[..3], &[answer("c", &[], StopReason::Stop)]].concat();
     let (_, attempt) = position(&branch, |_| Failure::new(FailureClass::Overloaded, "busy"));
     assert_eq!(attempt, 0, "a success ends the count");
+    let (_, attempt) = position(&branch[..3], |_| Failure::new(FailureClass::ContextOverflow, "too long"));
+    assert_eq!(attempt, 0, "an overflow is no retry");
 }
 
 #[test]
