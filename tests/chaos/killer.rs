@@ -98,8 +98,10 @@ impl Killer {
             }
             let Some(target) = self.choose(phase) else { continue };
             if changed {
-                // The moment within the phase: so many steps of other tasks from its beginning.
-                for _ in 0..self.dice.roll(6) {
+                // The moment within the phase: so many steps of other tasks from its beginning. A compaction of
+                // nothing is over with the next one.
+                let moments = if phase == "compacting" { 1 } else { 6 };
+                for _ in 0..self.dice.roll(moments) {
                     yield_now().await;
                 }
             }

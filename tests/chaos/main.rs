@@ -126,6 +126,9 @@ fn whatever_dies_the_session_is_that_of_a_calm_run_and_no_call_runs_twice() {
     for seed in seeds {
         match check(seed, wanted(seed), &calm) {
             Ok(outcome) => {
+                if one.is_some() {
+                    outcome.kills.iter().for_each(|kill| eprintln!("{kill}"));
+                }
                 killed.extend(outcome.kills.iter().map(|kill| (kill.kind, kill.phase)));
                 seen.extend(outcome.seen);
             }
