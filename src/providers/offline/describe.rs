@@ -7,6 +7,9 @@ const ITEMS: usize = 12;
 
 /// Describes a file in a few lines of Markdown. Everything in quotation marks is in the text.
 pub(super) fn describe(name: &str, text: &str, cut: Option<&str>) -> String {
+    if is_binary(text) {
+        return format!("**`{name}`** is not text; I cannot say what is in it.");
+    }
     let lines = text.lines().count();
     let words = text.split_whitespace().count();
     let mut out = format!("**`{name}`**: {}, {}.", counted(lines, "line"), counted(words, "word"));
@@ -25,6 +28,12 @@ pub(super) fn describe(name: &str, text: &str, cut: Option<&str>) -> String {
         out.push_str(&line);
     }
     out
+}
+
+/// True for what no text holds: a zero byte, or many places that were no characters.
+pub(super) fn is_binary(text: &str) -> bool {
+    let lost = text.chars().filter(|char| *char == char::REPLACEMENT_CHARACTER).count();
+    text.contains('\0') || lost * 10 > text.chars().count()
 }
 
 /// A number and its noun.

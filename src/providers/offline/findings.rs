@@ -58,8 +58,19 @@ impl Finding {
 
     /// Paths, one a line.
     pub fn paths(&self) -> Vec<String> {
-        let lines = self.text.lines().map(tidy).filter(|path| !path.is_empty());
+        let lines = self.text.lines().filter(|line| !self.is_complaint(line)).map(tidy).filter(|path| !path.is_empty());
         lines.map(str::to_owned).collect()
+    }
+
+    /// Error lines of programs: a shell mixes them with what they print.
+    pub fn complaints(&self) -> impl Iterator<Item = &str> {
+        self.text.lines().filter(|line| self.is_complaint(line))
+    }
+
+    /// Our own commands print paths that begin with `.`, `/` or `~`, or else fail as a whole.
+    fn is_complaint(&self, line: &str) -> bool {
+        let by_shell = self.call.name == "bash" && self.argument("command").starts_with("find ");
+        by_shell && ["find: ", "wc: ", "sort: "].iter().any(|program| line.starts_with(program))
     }
 
     /// Counts as `wc -l` prints them. Its totals are left out: with many files there are several.

@@ -5,7 +5,7 @@
 //! request declares, and says nothing in its answers that the results do not hold.
 //!
 //! [`reply`] is the pure core: history and tools in, text or calls out. [`conversation`] finds the task and what has
-//! been done for it, [`task`] reads the task's words, [`toolbox`] picks tools, [`findings`] reads results, [`answer`]
+//! been done for it, [`task`] reads the task's words (those of [`vocabulary`] only), [`toolbox`] picks tools, [`findings`] reads results, [`answer`]
 //! writes what they say. Nothing is remembered between requests.
 
 mod answer;
@@ -16,6 +16,7 @@ mod findings;
 mod plan;
 mod task;
 mod toolbox;
+mod vocabulary;
 mod words;
 
 pub use plan::{Plan, PlannedCall, reply};

@@ -45,6 +45,9 @@ pub fn reply(messages: &[Message], tools: &[ToolDeclaration]) -> Plan {
     if let Some(summary) = digest::of_conversation(&conversation.task) {
         return Plan::Say(summary);
     }
+    if task::unknown_word(&conversation.task).is_some() {
+        return Plan::Say(answer::help(&conversation.task));
+    }
     if !conversation.attachments.is_empty() {
         return Plan::Say(answer::attachments(&conversation.attachments));
     }
@@ -186,6 +189,19 @@ impl Planner<'_> {
             let needs = [Need::Folder(folder.to_owned()), Need::Files(Vec::new(), folder.to_owned())];
             return self.call("I'll look at the folder and at all files in it.", &needs);
         };
+        if answer::is_file(folder, first) {
+            let read = || self.call(&format!("It is a file; I'll read `{folder}`."), &[Need::Text(folder.to_owned())]);
+            return match later.first() {
+                None => read().or_else(|| say(answer::folder(folder, first))),
+                Some(read) => {
+                    let (failed, read): (Vec<_>, Vec<_>) = read.iter().partition(|finding| finding.failed);
+                    say(answer::summaries(&read, &failed))
+                }
+            };
+        }
+        if first.first().is_some_and(|listing| listing.failed) {
+            return say(answer::folder(folder, first));
+        }
         let Some(read) = later.first() else {
             let described = answer::describing_files(folder, first);
             let needs: Vec<_> = described.into_iter().map(Need::Text).collect();

@@ -1,6 +1,9 @@
 //! What a task asks for, as far as this program understands words.
 
-use super::words::{Word, as_path, words};
+use super::{
+    vocabulary::{mark, unknown, without_options},
+    words::{Word, as_path, is_file_like, words},
+};
 
 /// A kind of files.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -64,20 +67,51 @@ const CHANGES: [&str; 22] = [
 
 /// Words that stand for the folder that the program works in.
 #[rustfmt::skip]
-const HERE: [&str; 16] = [
+const HERE: [&str; 19] = [
     "this", "here", "it", "current", "project", "repo", "repository", "codebase", "folder", "directory", "there",
-    "every", "all", "each", "total", "working",
+    "every", "all", "each", "total", "working", "them", "those", "these",
 ];
 
-/// Reads a task.
+/// Reads a task: the part of it before a verb that asks for a change.
 pub(super) fn read(text: &str) -> Task {
-    let words = words(text);
+    let words = understood_part(text);
+    if unknown_in(&words).is_some() { Task::Unknown } else { read_known(&words) }
+}
+
+/// The first word of a task that this program does not know.
+pub(super) fn unknown_word(text: &str) -> Option<String> {
+    unknown_in(&understood_part(text))
+}
+
+/// The words before the part that asks for a change; all of them when it begins with that.
+fn understood_part(text: &str) -> Vec<Word> {
+    let mut words = without_options(words(text));
+    if let Some(at) = change_at(&words).filter(|at| *at > 0) {
+        words.truncate(at);
+    }
+    words
+}
+
+fn unknown_in(words: &[Word]) -> Option<String> {
+    let plain: Vec<String> = words.iter().map(Word::plain).collect();
+    let mut names = vec![folder(words, &plain)];
+    if kind(words, &plain).is_none() {
+        names.extend(wanted(words, &plain));
+    }
+    unknown(words, &names, |word| {
+        let is_kind = KINDS.iter().any(|(names, _, _)| names.contains(&word.plain().as_str()));
+        let pattern = word.text.contains('*') || word.text.len() > 1 && word.text.starts_with('.');
+        is_kind || pattern && kind(words, &plain).is_some()
+    })
+}
+
+fn read_known(words: &[Word]) -> Task {
     let plain: Vec<String> = words.iter().map(Word::plain).collect();
     let has = |wanted: &[&str]| plain.iter().any(|word| wanted.contains(&word.as_str()));
     let has_start = |start: &str| plain.iter().any(|word| word.starts_with(start));
-    let kind = kind(&words, &plain);
-    let folder = folder(&words, &plain);
-    let paths = paths(&words, &folder);
+    let kind = kind(words, &plain);
+    let folder = folder(words, &plain);
+    let paths = paths(words, &folder);
     let counts = has(&["count", "counts", "many", "number", "size"]);
     let summarises = has_start("summar") || has(&["describe", "explain", "outline", "about", "review", "overview"]);
     let whole = has(&["project", "repo", "repository", "codebase", "overview"]);
@@ -92,8 +126,11 @@ pub(super) fn read(text: &str) -> Task {
     if summarises && !paths.is_empty() {
         return Task::Summarise(paths);
     }
-    if let Some(task) = search(&words, &plain, kind.as_ref(), &folder) {
+    if let Some(task) = search(words, &plain, kind.as_ref(), &folder, &paths) {
         return task;
+    }
+    if let Some(mark) = words.iter().find_map(mark) {
+        return Task::Search(mark, place(&folder, &paths));
     }
     match kind {
         Some(kind) if summarises => return Task::SummariseKind(kind, folder),
@@ -112,7 +149,11 @@ pub(super) fn read(text: &str) -> Task {
         return Task::ListFiles(all_files(), folder);
     }
     if has(&["list", "ls", "files", "tree", "folder", "directory"]) && !has(&CHANGES) {
-        return Task::ListFolder(folder);
+        return match paths.as_slice() {
+            [] => Task::ListFolder(folder),
+            [path] if !is_file_like(path) => Task::ListFolder(path.clone()),
+            _ => Task::Unknown,
+        };
     }
     if summarises && folder != "." {
         return Task::Overview(folder);
@@ -130,13 +171,21 @@ pub(super) fn asks_for_change(text: &str) -> Option<String> {
 
 /// The verb of a part of the task that asks for a change: at its start, or after `and` and the like.
 pub(super) fn also_asks_for_change(text: &str) -> Option<String> {
-    let plain: Vec<String> = words(text).iter().map(Word::plain).collect();
-    let begins = |at: usize| at == 0 || ["and", "then", "please", "also"].contains(&plain[at - 1].as_str());
-    plain
-        .iter()
-        .enumerate()
-        .find(|(at, word)| CHANGES.contains(&word.as_str()) && begins(*at))
-        .map(|(_, word)| word.clone())
+    let words = without_options(words(text));
+    change_at(&words).map(|at| words[at].plain())
+}
+
+fn change_at(words: &[Word]) -> Option<usize> {
+    let begins = |at: usize| at == 0 || ["and", "then", "please", "also"].contains(&words[at - 1].plain().as_str());
+    (0..words.len()).find(|at| CHANGES.contains(&words[*at].plain().as_str()) && begins(*at))
+}
+
+/// Where to search: the one file or folder that the task names besides.
+fn place(folder: &str, paths: &[String]) -> String {
+    match paths {
+        [path] if folder == "." => path.trim_end_matches('/').to_owned(),
+        _ => folder.to_owned(),
+    }
 }
 
 fn all_files() -> Kind {
@@ -174,13 +223,24 @@ fn folder(words: &[Word], plain: &[String]) -> String {
     {
         let rest = words[at + 1..].iter().find(|word| !["the", "folder", "directory"].contains(&word.plain().as_str()));
         let Some(word) = rest else { continue };
-        let is_file = as_path(word)
-            .is_some_and(|path| path.rsplit('/').next().is_some_and(|name| name.trim_matches('.').contains('.')));
+        let is_file = as_path(word).is_some_and(|path| is_file_like(&path));
         if !is_file && !HERE.contains(&word.plain().as_str()) && !word.text.contains('*') && is_name(word) {
-            return word.text.trim_end_matches('/').to_owned();
+            return trimmed(&word.text);
         }
     }
-    ".".to_owned()
+    // `ls src`: what stands behind the command is its folder.
+    match words {
+        [command, word] if command.plain() == "ls" && is_name(word) && !is_file_like(&word.text) => trimmed(&word.text),
+        _ => ".".to_owned(),
+    }
+}
+
+/// A folder without slashes at its end; the root keeps its one.
+fn trimmed(folder: &str) -> String {
+    match folder.trim_end_matches('/') {
+        "" => "/".to_owned(),
+        name => name.to_owned(),
+    }
 }
 
 /// Folder names look like names: a kind of file or a file after `in` is none.
@@ -207,35 +267,51 @@ const AROUND: [&str; 28] = [
     "file", "text", "markers", "string",
 ];
 
-fn search(words: &[Word], plain: &[String], kind: Option<&Kind>, folder: &str) -> Option<Task> {
-    let verb = plain.iter().position(|word| ["find", "search", "grep", "locate", "where"].contains(&word.as_str()))?;
-    let named_files = plain[verb..].iter().any(|word| ["file", "files", "named", "called"].contains(&word.as_str()));
-    if let Some(kind) = kind {
-        return Some(Task::ListFiles(kind.clone(), folder.to_owned()));
-    }
+fn search_verb(plain: &[String]) -> Option<usize> {
+    plain.iter().position(|word| ["find", "search", "grep", "locate", "where"].contains(&word.as_str()))
+}
+
+/// The words behind the verb of a search that may be what is searched for; a quoted one is it for sure.
+fn wanted(words: &[Word], plain: &[String]) -> Vec<String> {
+    let Some(verb) = search_verb(plain) else { return Vec::new() };
     let behind = &words[verb + 1..];
-    let needle = match behind.iter().find(|word| word.quoted) {
-        Some(quoted) => quoted.text.clone(),
-        None => {
-            let until =
-                |word: &&Word| !["in", "inside", "under", "within", "across", "and"].contains(&word.plain().as_str());
-            let wanted = behind.iter().take_while(until).filter(|word| {
-                !AROUND.contains(&word.plain().as_str()) && !["named", "called"].contains(&word.plain().as_str())
-            });
-            wanted.map(|word| word.text.as_str()).collect::<Vec<_>>().join(" ")
-        }
-    };
-    let needle = singular(&needle);
-    if needle.is_empty() {
-        return None;
+    if let Some(quoted) = behind.iter().find(|word| word.quoted) {
+        return vec![quoted.text.clone()];
     }
+    let until = |word: &&Word| !["in", "inside", "under", "within", "across", "and"].contains(&word.plain().as_str());
+    let wanted = behind.iter().take_while(until).filter(|word| {
+        let plain = word.plain();
+        !AROUND.contains(&plain.as_str()) && !["named", "called"].contains(&plain.as_str())
+    });
+    let mut wanted: Vec<String> = wanted.map(|word| word.text.clone()).collect();
+    // `grep TEXT FOLDER`: the folder is a path like any other. Several words without quotes may mean anything.
+    if verb == 0 && plain[0] == "grep" && wanted.len() == 2 && wanted[1].contains(['/', '.']) {
+        wanted.truncate(1);
+    }
+    if wanted.len() > 1 { Vec::new() } else { wanted }
+}
+
+fn search(words: &[Word], plain: &[String], kind: Option<&Kind>, folder: &str, paths: &[String]) -> Option<Task> {
+    let verb = search_verb(plain)?;
+    if plain[verb + 1..].iter().any(|word| ["find", "search", "grep", "locate"].contains(&word.as_str())) {
+        return Some(Task::Unknown);
+    }
+    let named_files = plain[verb..].iter().any(|word| ["file", "files", "named", "called"].contains(&word.as_str()));
+    let quoted = words[verb + 1..].iter().any(|word| word.quoted);
+    match kind {
+        // A text in files of a kind: the search does not look at kinds.
+        Some(_) if quoted => return Some(Task::Unknown),
+        Some(kind) => return Some(Task::ListFiles(kind.clone(), folder.to_owned())),
+        None => {}
+    }
+    let needle = singular(wanted(words, plain).first()?);
     let path = as_path(&Word { text: needle.clone(), quoted: false });
     if path.is_some() && !needle.contains(' ') || named_files {
         let name = needle.rsplit('/').next().unwrap_or(&needle).to_owned();
         let kind = Kind { label: format!("files named `{name}`"), globs: vec![name] };
         return Some(Task::ListFiles(kind, folder.to_owned()));
     }
-    Some(Task::Search(needle, folder.to_owned()))
+    Some(Task::Search(needle, place(folder, paths)))
 }
 
 /// `TODOs` is `TODO`.
@@ -300,6 +376,34 @@ mod tests {
             ("write a poem", "unknown"),
             ("fix the bug in src/main.rs", "unknown"),
             ("what is the meaning of life?", "unknown"),
+            ("ls /", "folder /"),
+            ("ls src", "folder src"),
+            ("ls -a src/", "folder src"),
+            ("list /etc", "folder /etc"),
+            ("list README.md", "unknown"),
+            ("Explain the code in /etc/passwd", "overview /etc/passwd"),
+            ("grep -r TODO .", "search [TODO] in ."),
+            ("grep TODO src/main.rs", "search [TODO] in src/main.rs"),
+            ("find TODO in README.md", "search [TODO] in README.md"),
+            ("List the TODOs of this project", "search [TODO] in ."),
+            ("which todos are in src?", "search [TODO] in src"),
+            ("Find all files with .md and grep for 'actor' in them", "unknown"),
+            ("find the markdown files and grep 'x'", "unknown"),
+            ("find all unused functions", "unknown"),
+            ("Replace Troupe with Foo in README.md", "unknown"),
+            ("Append a line to u.txt", "unknown"),
+            ("Sort u.txt", "unknown"),
+            ("Compile src/a.rs", "unknown"),
+            ("Make Cargo.toml valid", "unknown"),
+            ("when was u.txt modified?", "unknown"),
+            ("Don't read README.md", "unknown"),
+            ("Do not read README.md", "unknown"),
+            ("read everything except README.md", "unknown"),
+            ("read README.md backwards", "unknown"),
+            ("count the words in x; touch pwn3", "unknown"),
+            ("grep -v TODO README.md", "unknown"),
+            ("can you read README.md?", "show README.md"),
+            ("summarise README.md and fix it", "summarise README.md"),
             ("", "unknown"),
         ];
         for (text, expected) in table {

@@ -101,7 +101,7 @@ fn find(globs: &[String], folder: &str) -> String {
 fn search(text: &str, folder: &str) -> String {
     let skipped: Vec<_> = SKIPPED.iter().map(|name| format!("--exclude-dir={name}")).collect();
     // grep ends with 1 when nothing matches, which is no failure here.
-    format!("grep -rnIF {} -e {} -- {} || test $? -eq 1", skipped.join(" "), quote(text), operand(folder))
+    format!("grep -rnHIF {} -e {} -- {} || test $? -eq 1", skipped.join(" "), quote(text), operand(folder))
 }
 
 /// A path as an operand: it begins with `.`, `/` or `~`, so that no program takes it for an option, and the paths that

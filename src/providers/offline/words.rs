@@ -68,9 +68,15 @@ pub(super) fn as_path(word: &Word) -> Option<String> {
     if lower == "readme" {
         return Some("README.md".to_owned());
     }
-    let has_slash = text.contains('/') && text.len() > 1;
+    let has_slash = text.contains('/');
     let is_path = BARE_FILES.contains(&text) || has_slash || text.starts_with('~') || has_ending(text);
     is_path.then(|| text.to_owned())
+}
+
+/// True when a path looks like a file's: its name has an ending, or files are often called so.
+pub(super) fn is_file_like(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    BARE_FILES.contains(&name) || name.trim_matches('.').contains('.')
 }
 
 /// True for `name.ext`: the ending has letters, so that versions and numbers are none.
@@ -112,7 +118,7 @@ mod tests {
     fn paths_are_told_from_words() {
         let path = |text: &str| as_path(&Word { text: text.into(), quoted: false });
         for text in
-            ["src/main.rs", "README.md", "./x", "/etc/hosts", "Makefile", "a.b.toml", ".gitignore", "~/x", "src/"]
+            ["src/main.rs", "README.md", "./x", "/etc/hosts", "Makefile", "a.b.toml", ".gitignore", "~/x", "src/", "/"]
         {
             assert_eq!(path(text).as_deref(), Some(text));
         }

@@ -16,6 +16,9 @@ pub(in super::super) fn folder(folder: &str, listed: &[Finding]) -> String {
     if listing.failed {
         return finish([format!("I could not look into `{folder}`; the tool says: {}", listing.failure())]);
     }
+    if super::is_file(folder, listed) {
+        return finish([format!("`{folder}` is a file, not a folder.")]);
+    }
     let entries = listing.paths();
     let (folders, files): (Vec<_>, Vec<_>) = entries.iter().partition(|entry| entry.ends_with('/'));
     let place = if folder == "." { "This folder".to_owned() } else { format!("`{folder}`") };
@@ -35,6 +38,11 @@ pub(in super::super) fn files(kind: &Kind, listed: &[Finding]) -> String {
     let mut paths: Vec<String> = listed.iter().flat_map(full_paths).filter(|path| !path.ends_with('/')).collect();
     paths.sort();
     paths.dedup();
+    if paths.is_empty()
+        && let Some(complaint) = complaint(listed)
+    {
+        return finish([format!("I could not look for {}; the tool says: {complaint}", kind.label)]);
+    }
     if paths.is_empty() {
         return finish([format!("There are no {}. {}", kind.label, not_looked_into(listed))]);
     }
@@ -43,13 +51,20 @@ pub(in super::super) fn files(kind: &Kind, listed: &[Finding]) -> String {
     finish([format!("{head}\n{}{}", list.join("\n"), more_below(paths.len())), remark(listed)])
 }
 
+/// The first error line among results that did not fail as a whole.
+fn complaint(findings: &[Finding]) -> Option<String> {
+    findings.iter().flat_map(Finding::complaints).next().map(str::to_owned)
+}
+
 /// Line counts from `wc`.
 pub(in super::super) fn line_counts(kind: &Kind, counted_by: &[Finding]) -> String {
     let counts: Vec<LineCount> = counted_by.iter().flat_map(Finding::line_counts).collect();
     let failed: Vec<&Finding> = counted_by.iter().filter(|finding| finding.failed).collect();
     if counts.is_empty() {
-        let nothing = format!("There are no {}. {}", kind.label, not_looked_into(counted_by));
-        return finish(if failed.is_empty() { vec![nothing] } else { failures(&failed).collect() });
+        if failed.is_empty() {
+            return files(kind, counted_by);
+        }
+        return finish(failures(&failed));
     }
     finish([lines_table(kind, counts), remark(counted_by)])
 }
@@ -136,7 +151,9 @@ pub(in super::super) fn full_paths(finding: &Finding) -> Vec<String> {
 /// What the tool says about a result that is not whole.
 fn remark(findings: &[Finding]) -> String {
     let remark = findings.iter().find_map(|finding| finding.cut.as_ref());
-    remark.map(|remark| format!("There is more; the tool says: {remark}")).unwrap_or_default()
+    let more = remark.map(|remark| format!("There is more; the tool says: {remark}"));
+    let complaint = complaint(findings).map(|complaint| format!("That may not be all; the tool says: {complaint}"));
+    more.or(complaint).unwrap_or_default()
 }
 
 /// Our own shell commands leave folders out; the search tools say themselves what they leave out.

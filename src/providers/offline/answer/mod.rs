@@ -8,7 +8,7 @@ pub(super) use listing::{files, folder, full_paths, line_counts, matches, read_l
 
 use super::{
     conversation::Attachment,
-    describe::{counted, describe},
+    describe::{counted, describe, is_binary},
     findings::Finding,
     task::{self, Kind},
 };
@@ -25,7 +25,10 @@ pub(super) fn help(task: &str) -> String {
     match task::asks_for_change(task) {
         Some(verb) => out.push_str(&only_looks(&verb)),
         None if task.is_empty() => out.push_str("I got no task."),
-        None => out.push_str("I do not understand that task."),
+        None => match task::unknown_word(task) {
+            Some(word) => out.push_str(&format!("I do not understand that task: I do not know the word `{word}`.")),
+            None => out.push_str("I do not understand that task."),
+        },
     }
     out.push_str(
         "
@@ -72,6 +75,9 @@ pub(super) fn texts(read: &[&Finding], failed: &[&Finding]) -> String {
 }
 
 fn shown(finding: &Finding) -> String {
+    if is_binary(&finding.text) {
+        return format!("**`{}`** is not text; I do not show it.", path_of(finding));
+    }
     let lines = finding.text.lines().count();
     let text: Vec<_> = finding.text.lines().take(SHOWN).collect();
     let head = match (lines > SHOWN, &finding.cut) {
@@ -113,6 +119,12 @@ pub(super) fn describing_files(folder: &str, listed: &[Finding]) -> Vec<String> 
     there.map(|name| if folder == "." { (*name).to_owned() } else { format!("{folder}/{name}") }).collect()
 }
 
+/// True when what was listed as a folder is a file: programs give its own name back.
+pub(super) fn is_file(place: &str, listed: &[Finding]) -> bool {
+    let own = place.strip_prefix("./").unwrap_or(place);
+    matches!(listed.first().map(Finding::paths).as_deref(), Some([only]) if only == own && !listed[0].failed)
+}
+
 /// A project: what is in it and what its own files say.
 pub(super) fn overview(listed: &[Finding], read: &[Finding]) -> String {
     let (Some(entries), files) = (listed.first(), listed.get(1..).unwrap_or_default()) else {
@@ -121,7 +133,9 @@ pub(super) fn overview(listed: &[Finding], read: &[Finding]) -> String {
     let mut parts = Vec::new();
     let (failed, good): (Vec<_>, Vec<_>) = read.iter().partition(|finding| finding.failed);
     parts.extend(good.iter().map(|finding| describe(&path_of(finding), &finding.text, finding.cut.as_deref())));
-    if !entries.failed {
+    if entries.failed {
+        parts.push(failure(entries));
+    } else {
         let names: Vec<_> = entries.paths().iter().take(30).map(|name| format!("`{name}`")).collect();
         let count = entries.paths().len();
         let more = if count > names.len() { format!(" and {} more", count - names.len()) } else { String::new() };
@@ -161,16 +175,17 @@ fn endings(paths: &[String]) -> String {
 /// The path that a call was about.
 fn path_of(finding: &Finding) -> String {
     match finding.call.name.as_str() {
-        "bash" => last_operand(finding.argument("command")),
+        "bash" => last_operand(finding.argument("command")).unwrap_or_default(),
         _ => finding.argument("path").to_owned(),
     }
 }
 
-/// The path behind the first `--` of our own commands for one file, without quotes.
-fn last_operand(command: &str) -> String {
-    let operand = command.split_once(" -- ").map_or(command, |(_, operand)| operand);
+/// The path behind the first `--` of our own commands for one file, without quotes. Other commands are about no one
+/// file.
+fn last_operand(command: &str) -> Option<String> {
+    let (_, operand) = command.split_once(" -- ")?;
     let plain = operand.replace(r"'\''", "\u{0}").replace('\'', "").replace('\u{0}', "'");
-    plain.strip_prefix("./").unwrap_or(&plain).to_owned()
+    Some(plain.strip_prefix("./").unwrap_or(&plain).to_owned())
 }
 
 fn failures<'a>(failed: &'a [&'a Finding]) -> impl Iterator<Item = String> + 'a {
@@ -179,8 +194,10 @@ fn failures<'a>(failed: &'a [&'a Finding]) -> impl Iterator<Item = String> + 'a 
 
 /// A failed call in the tool's own words.
 fn failure(finding: &Finding) -> String {
-    let path = path_of(finding);
-    format!("I could not read `{path}`; `{}` says: {}", finding.call.name, finding.failure())
+    match path_of(finding).as_str() {
+        "" => format!("That did not work; `{}` says: {}", finding.call.name, finding.failure()),
+        path => format!("I could not read `{path}`; `{}` says: {}", finding.call.name, finding.failure()),
+    }
 }
 
 /// Joins the parts and says who wrote this.
@@ -204,8 +221,9 @@ mod tests {
             (r"wc -lwc -- './it'\''s -- a.rs'", "it's -- a.rs"),
             ("ls -Ap -- /tmp/x", "/tmp/x"),
         ];
+        assert_eq!(last_operand("find ./x -type f"), None);
         for (command, path) in table {
-            assert_eq!(last_operand(command), path);
+            assert_eq!(last_operand(command).as_deref(), Some(path));
         }
     }
 }

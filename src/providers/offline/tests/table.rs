@@ -68,7 +68,7 @@ fn the_default_tools_are_enough_for_every_task() {
         &PI,
         "find TODO",
         &[&[
-            "bash grep -rnIF --exclude-dir=.git --exclude-dir=node_modules --exclude-dir=target -e TODO -- . || test $? -eq 1",
+            "bash grep -rnHIF --exclude-dir=.git --exclude-dir=node_modules --exclude-dir=target -e TODO -- . || test $? -eq 1",
         ]],
         &["`TODO` occurs in 3 lines of 2 files.", "- `src/main.rs:4`: // TODO: more"],
     );
@@ -102,7 +102,7 @@ fn the_default_tools_are_enough_for_every_task() {
         &PI,
         "find nowhere_to_be",
         &[&[
-            "bash grep -rnIF --exclude-dir=.git --exclude-dir=node_modules --exclude-dir=target -e nowhere_to_be -- . || test $? -eq 1",
+            "bash grep -rnHIF --exclude-dir=.git --exclude-dir=node_modules --exclude-dir=target -e nowhere_to_be -- . || test $? -eq 1",
         ]],
         &["`nowhere_to_be` occurs nowhere."],
     );
@@ -185,6 +185,43 @@ fn what_it_cannot_do_it_says_and_how_to_get_a_real_model() {
     }
     let Plan::Say(text) = first_plan(&["edit"], "read README.md") else { panic!() };
     assert!(text.contains("--tools read,bash"), "{text}");
+}
+
+#[test]
+fn what_tools_report_as_errors_is_reported_as_an_error_and_files_as_files() {
+    let dir = project();
+    let folder = dir.path();
+    fs::write(folder.join("bin.dat"), b"MZ\0\0binary").unwrap();
+    fs::write(folder.join("passwd"), "root\nuser\n").unwrap();
+    for (names, task, part, none) in [
+        (
+            &PI[..],
+            "find the markdown files in nodir",
+            "I could not look for Markdown files; the tool says: find:",
+            "found",
+        ),
+        (&PI, "count the lines of the rust files in nodir", "`bash` says: find:", "-type"),
+        (&PI, "explain the code in passwd", "**`passwd`**: 2 lines, 2 words.", "entry"),
+        (&PI, "list the files in passwd", "`passwd` is a file, not a folder.", "1 file"),
+        (&ALL, "explain the code in passwd", "I could not look into `passwd`", "1 file"),
+        (&PI, "read bin.dat", "**`bin.dat`** is not text", "MZ"),
+        (&PI, "summarise bin.dat", "**`bin.dat`** is not text", "MZ"),
+        (&PI, "find TODO in src/main.rs", "`TODO` occurs in 1 line of 1 file.", "nowhere"),
+        (&PI, "List the TODOs of this project", "`TODO` occurs in 3 lines of 2 files.", "This folder"),
+        (&PI, "ls /", "`/` has ", "This folder"),
+    ] {
+        let answer = run(folder, names, task).answer;
+        assert!(answer.contains(part) && !answer.contains(none), "{task}:\n{answer}");
+    }
+}
+
+#[test]
+fn a_word_that_it_does_not_know_is_named_also_when_a_file_came_with_the_task() {
+    let with_file = "<file name=\"/x/notes.md\">\nx\n</file>\nproofread this";
+    for (task, word) in [("Sort README.md", "Sort"), ("Don't read README.md", "Don't"), (with_file, "proofread")] {
+        let Plan::Say(text) = first_plan(&PI, task) else { panic!("{task}") };
+        assert!(text.contains(&format!("I do not know the word `{word}`")) && text.contains("models.json"), "{text}");
+    }
 }
 
 #[test]

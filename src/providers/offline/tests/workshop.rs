@@ -119,7 +119,7 @@ pub(super) fn walk(folder: &Path) -> Vec<String> {
     let mut found = Vec::new();
     let mut open = vec![folder.to_owned()];
     while let Some(next) = open.pop() {
-        for entry in fs::read_dir(next).unwrap().map(|entry| entry.unwrap().path()) {
+        for entry in fs::read_dir(next).into_iter().flatten().map(|entry| entry.unwrap().path()) {
             if entry.is_dir() {
                 open.push(entry);
             } else {
