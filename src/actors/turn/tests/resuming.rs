@@ -125,8 +125,11 @@ fn what_waited_is_shown_and_delivered_by_the_next_prompt_or_the_running_trace() 
     let branch = [user("u")];
     check_in(
         with_queues(Resume { active: true, ..found(&branch, &[]) }, &branch),
-        &[Text("ok"), Text("f")],
-        &format!("queue[S|F] {RUN} queue[|F] user(S) >call assistant(ok) {rest}"),
+        // The answer that the trace owes comes before what waited for the turn after it.
+        &[Text("owed"), Text("ok"), Text("f")],
+        &format!(
+            "queue[S|F] {RUN} >call assistant(owed) turn_end turn_start queue[|F] user(S) >call assistant(ok) {rest}"
+        ),
     );
 }
 
