@@ -132,7 +132,7 @@ impl Killer {
     fn living(&self) -> Vec<(ActorId, Arc<Gauge>)> {
         let spent = self.workers_in_trace >= 3;
         let mut living = Gauge::all();
-        living.retain(|(_, gauge)| !(SPARED.contains(&gauge.kind) || spent && REPEATED.contains(&gauge.kind)));
+        living.retain(|(_, gauge)| !(is_spared(gauge.kind) || spent && REPEATED.contains(&gauge.kind)));
         living.sort_by_key(|(id, _)| id.pid());
         living
     }
