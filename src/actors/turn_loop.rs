@@ -264,10 +264,10 @@ impl LoopState {
         self.last_ticket
     }
 
-    fn answer(&mut self, ticket: Ticket, result: CommandResult) {
-        if let Some(reply) = self.tickets.remove(&ticket) {
-            reply.send(result);
-        }
+    /// Answers by way of the writer: "queued" and "idle" stand on notes that must not be lost after they were said, and
+    /// answers keep their order.
+    fn answer(&self, reply: ReplyTo, result: CommandResult) {
+        self.shared.writer.tell(WriterMsg::Answer(reply, Box::new(result)));
     }
 
     fn inputs(&self) -> Recipient<Input> {

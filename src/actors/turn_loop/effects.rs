@@ -24,7 +24,6 @@ impl LoopState {
     pub(super) async fn perform(&mut self, myself: &ActorRef<LoopMsg>, effects: Vec<Effect>) {
         let mut todo: VecDeque<Effect> = effects.into();
         let mut events = Vec::new();
-        let mut promised = false;
         while let Some(effect) = todo.pop_front() {
             if let Effect::Publish(event) = effect {
                 self.spans.note(&self.shared.id, &event);
@@ -34,26 +33,14 @@ impl LoopState {
             if !events.is_empty() {
                 self.shared.publish(mem::take(&mut events));
             }
-            match effect {
+            if let Effect::Journal(note) = effect {
                 // Notes that belong together are written in one piece: half of them would be another truth.
-                Effect::Journal(note) => {
-                    let mut notes = vec![note];
-                    while let Some(Effect::Journal(note)) = todo.pop_front_if(|next| matches!(next, Effect::Journal(_)))
-                    {
-                        notes.push(note);
-                    }
-                    promised = true;
-                    self.shared.writer.tell(WriterMsg::Notes(notes));
-                    continue;
+                let mut notes = vec![note];
+                while let Some(Effect::Journal(note)) = todo.pop_front_if(|next| matches!(next, Effect::Journal(_))) {
+                    notes.push(note);
                 }
-                // An answer stands on the notes before it: "queued" and "idle" must not be lost with the writer.
-                Effect::Reply(ticket, result) if promised => {
-                    if let Some(reply) = self.tickets.remove(&ticket) {
-                        self.shared.writer.tell(WriterMsg::Answer(reply, Box::new(result)));
-                    }
-                    continue;
-                }
-                _ => {}
+                self.shared.writer.tell(WriterMsg::Notes(notes));
+                continue;
             }
             // Some effects are answered on the spot; what follows from that comes after what is already wanted.
             if let Some(input) = self.carry_out(myself, effect).await
@@ -70,7 +57,11 @@ impl LoopState {
     async fn carry_out(&mut self, myself: &ActorRef<LoopMsg>, effect: Effect) -> Option<Input> {
         match effect {
             Effect::Publish(event) => self.shared.publish(vec![event]),
-            Effect::Reply(ticket, result) => self.answer(ticket, result),
+            Effect::Reply(ticket, result) => {
+                if let Some(reply) = self.tickets.remove(&ticket) {
+                    self.answer(reply, result);
+                }
+            }
             Effect::Journal(note) => self.shared.writer.tell(WriterMsg::Notes(vec![note])),
             Effect::Store { work, entries, declare } => return self.store(myself, work, entries, declare).await,
             Effect::Ask { work, ask } => return self.ask(myself, work, ask).await,
