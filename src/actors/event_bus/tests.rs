@@ -100,8 +100,8 @@ async fn a_subscription_that_died_with_the_bus_is_made_up_for_and_counts_once() 
     // Nobody is in the bus's place: the message is lost.
     let subscriber = client.subscribe(SubscriberKind::Lossless, to);
     start(&shared).await;
-    shared.bus.tell(BusMsg::Subscribe(subscriber));
     snapshot(&mut deliveries).await;
+    shared.bus.tell(BusMsg::Subscribe(subscriber));
     shared.publish(vec![Event::TurnStart]);
     assert_eq!(events(&mut deliveries).await.len(), 1);
     shared.publish(vec![Event::AgentStart]);

@@ -46,7 +46,7 @@ use crate::{
 };
 
 /// How long anything may take. Generous: it only matters when something hangs.
-const DEADLINE: Duration = Duration::from_secs(300);
+const DEADLINE: Duration = Duration::from_secs(60);
 
 /// The result of `future`; panics with `what` when it does not come.
 pub async fn within<T>(what: &str, future: impl Future<Output = T>) -> T {
