@@ -4,6 +4,7 @@
 use std::{collections::HashMap, sync::Arc};
 
 use ractor::{Actor, ActorProcessingErr, ActorRef};
+use tokio::task::spawn_blocking;
 use tokio_util::sync::CancellationToken;
 
 use super::{address::Recipient, chain::Asking, shared::AgentShared, turn_io::Work};
@@ -17,6 +18,7 @@ use crate::{
     },
     providers::{Provider, Request},
     store::tree::TreeView,
+    tools::arguments,
 };
 
 /// A request that is ready to be sent.
@@ -133,6 +135,9 @@ async fn prepare(work: PrepareWork) -> Result<ReadyRequest, Failure> {
         cancel,
         ..Request::new(model, convert_to_llm(&messages))
     };
+    let tools = shared.active_tools();
+    // Beside the call, so that the first batch does not wait for it. Nobody needs to hear of its end.
+    drop(spawn_blocking(move || tools.iter().for_each(|tool| arguments::compile(&**tool))));
     Ok(ReadyRequest { provider, request })
 }
 

@@ -76,7 +76,8 @@ pub fn build(
     let active = active_tools(&args, &settings, &tools, &chosen, &context)?;
     let choice = choose_model(&args, &settings, &catalogue, &chosen, &context)?;
     if choice.model.provider == TROUPE && choice.model.id == SCRIPT && args.script.is_none() {
-        let text = "The model troupe/script plays a file: name it with --script FILE (docs/scripted-provider.md says how).";
+        let text =
+            "The model troupe/script plays a file: name it with --script FILE (docs/scripted-provider.md says how).";
         return Err(StartError::Failed(text.to_owned()));
     }
     let resources = ProjectResources::load(environment, &args, &chosen.cwd, trusted)?;

@@ -38,6 +38,12 @@ pub fn validate(tool: &dyn Tool, call: &ToolCall) -> Result<Map<String, Value>, 
     })
 }
 
+/// Compiles a tool's schema ahead of its first call: that takes a millisecond or more, and a model needs longer for its
+/// answer anyway.
+pub fn compile(tool: &dyn Tool) {
+    Schema::of(&tool.declaration().parameters);
+}
+
 /// The arguments as the schema wants them, or all that is wrong with them.
 fn fit(parameters: &Value, arguments: Map<String, Value>) -> Result<Map<String, Value>, Vec<schema::Problem>> {
     let schema = Schema::of(parameters);
