@@ -7,7 +7,7 @@
 //! | module | what |
 //! |---|---|
 //! | [`completions`], [`anthropic`] | the wire APIs: each translates the request and decodes the stream, nothing else |
-//! | [`wire_api`], `call`, [`http`], [`tls`] | what an API module implements, one call, the HTTP client |
+//! | [`mod@wire_api`], `call`, [`http`], [`tls`] | what an API module implements, one call, the HTTP client |
 //! | [`sse`], [`assembler`], [`arguments`], [`call_ids`], [`json_repair`] | framing, building the message, arguments of calls |
 //! | [`transform`], [`prompt`], [`limits`], [`sampling`], [`headers`], `thinking`, `compat`, `hosts` | making a request |
 //! | [`errors`], [`error_text`], [`overflow`], [`retry_after`] | what a failure means |

@@ -10,7 +10,7 @@
 //! | [`migrate`] | lines of versions 1 and 2 |
 //! | [`read`] | a whole file to its lines |
 //! | [`damage`] | what could not be read |
-//! | [`file`] | appending |
+//! | [`mod@file`] | appending |
 
 pub mod damage;
 pub mod decode;

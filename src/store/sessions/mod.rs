@@ -3,7 +3,7 @@
 //! | module | what |
 //! |---|---|
 //! | [`dir`] | folders and file names |
-//! | [`resolve`] | which session is meant by a path, an id, "the last one" |
+//! | [`mod@resolve`] | which session is meant by a path, an id, "the last one" |
 //! | [`list`] | what to show of each |
 //! | [`copy`] | import and export |
 
