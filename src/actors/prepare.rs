@@ -135,9 +135,12 @@ async fn prepare(work: PrepareWork) -> Result<ReadyRequest, Failure> {
         cancel,
         ..Request::new(model, convert_to_llm(&messages))
     };
-    let tools = shared.active_tools();
-    // Beside the call, so that the first batch does not wait for it. Nobody needs to hear of its end.
-    drop(spawn_blocking(move || tools.iter().for_each(|tool| arguments::compile(&**tool))));
+    let mut tools = shared.active_tools();
+    tools.retain(|tool| !arguments::is_compiled(&**tool));
+    if !tools.is_empty() {
+        // Beside the call, so that the first batch does not wait for it. Nobody needs to hear of its end.
+        drop(spawn_blocking(move || tools.iter().for_each(|tool| arguments::compile(&**tool))));
+    }
     Ok(ReadyRequest { provider, request })
 }
 

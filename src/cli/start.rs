@@ -31,7 +31,7 @@ use crate::{
     },
     store::{
         paths::create_private_dir,
-        settings::{Settings, session_dir_before_trust, values},
+        settings::{Settings, session_dir_before_trust},
         trust::{self, Trust, TrustFile, TrustQuestion},
     },
 };
@@ -120,11 +120,7 @@ fn project_settings(
     } else {
         None
     };
-    let default = match user.default_project_trust() {
-        values::DefaultTrust::Always => trust::DefaultTrust::Always,
-        values::DefaultTrust::Never => trust::DefaultTrust::Never,
-        values::DefaultTrust::Ask => trust::DefaultTrust::Ask,
-    };
+    let default = user.default_project_trust();
     let question = TrustQuestion { flag: args.trust, extension: None, saved, required, default };
     // Without a person to ask, no answer means no.
     let trusted = question.decide() == Trust::Trusted;

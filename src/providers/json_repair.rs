@@ -5,6 +5,8 @@
 
 use std::borrow::Cow;
 
+use serde::Deserialize;
+
 /// Escapes raw control characters inside strings, doubles the backslash of escapes that JSON does not know, and
 /// replaces the escape of half a surrogate pair, which is no character.
 #[must_use]
@@ -73,6 +75,21 @@ fn control(byte: u8) -> Cow<'static, str> {
         b'\t' => "\\t".into(),
         _ => format!("\\u{byte:04x}").into(),
     }
+}
+
+/// Reads JSON from a server, mended into `mended` where it is not quite JSON; also gives the bytes that were read.
+///
+/// # Errors
+/// It cannot be mended.
+pub(crate) fn read_lax<'a, T: Deserialize<'a> + Default>(
+    data: &'a [u8],
+    mended: &'a mut String,
+) -> Result<(T, &'a [u8]), serde_json::Error> {
+    if let Ok(parsed) = serde_json::from_slice(data) {
+        return Ok((parsed, data));
+    }
+    *mended = mend(data)?;
+    Ok((serde_json::from_str(mended).unwrap_or_default(), mended.as_bytes()))
 }
 
 /// Makes well-formed JSON of an event that did not parse: bad UTF-8 is replaced, strings are repaired, and of a key

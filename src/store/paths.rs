@@ -53,13 +53,6 @@ impl Environment {
     }
 }
 
-/// The folder of a project's own settings and resources: `.troupe`; `.pi` in a project that has only that.
-#[must_use]
-pub fn project_dir(cwd: &Path) -> PathBuf {
-    let (own, pi) = (cwd.join(".troupe"), cwd.join(".pi"));
-    if !own.is_dir() && pi.is_dir() { pi } else { own }
-}
-
 /// `path` as an absolute path without `.` and `..`; links are not followed, and it need not exist.
 #[must_use]
 pub fn absolute(path: &Path, cwd: &Path) -> PathBuf {
@@ -120,17 +113,6 @@ mod tests {
         {
             assert_eq!(absolute(Path::new(path), Path::new("/w")), Path::new(expected), "{path}");
         }
-    }
-
-    #[test]
-    fn a_project_with_only_pis_folder_uses_that() {
-        let project = tempfile::tempdir().unwrap();
-        let cwd = project.path();
-        assert_eq!(project_dir(cwd), cwd.join(".troupe"));
-        std::fs::create_dir(cwd.join(".pi")).unwrap();
-        assert_eq!(project_dir(cwd), cwd.join(".pi"));
-        std::fs::create_dir(cwd.join(".troupe")).unwrap();
-        assert_eq!(project_dir(cwd), cwd.join(".troupe"));
     }
 
     #[test]

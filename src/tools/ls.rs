@@ -76,13 +76,7 @@ impl Tool for LsTool {
     }
 
     fn execute(&self, context: ToolContext) -> BoxFuture<'_, ToolOutput> {
-        Box::pin(async move {
-            tokio::select! {
-                biased;
-                () = context.cancel.cancelled() => Failure::aborted().into(),
-                result = execute(&context) => result.unwrap_or_else(ToolOutput::from),
-            }
-        })
+        Box::pin(async move { super::until_cancelled(&context, execute(&context)).await })
     }
 }
 

@@ -13,8 +13,9 @@
 //!
 //! What they share: [`truncate`], [`paths`], [`failure`], `listing`, [`mutation_queue`], [`file_memory`].
 
-use std::future::Future;
+use std::{future::Future, path::Path};
 
+use mutation_queue::Turn;
 use serde_json::{Value, json};
 
 use crate::protocol::ToolOutput;
@@ -55,6 +56,26 @@ pub use tool::{BoxFuture, Tool};
 /// How arguments of most built-in tools should be sampled: by their schema, where the provider can.
 fn prefer_strict_schema() -> Value {
     json!({"type": "json_schema", "strict": "prefer"})
+}
+
+/// Runs work that may stop anywhere; a cancelled call ends at once, before it begins or in the middle.
+async fn until_cancelled(context: &ToolContext, work: impl Future<Output = Result<ToolOutput, Failure>>) -> ToolOutput {
+    tokio::select! {
+        biased;
+        () = context.cancel.cancelled() => Failure::aborted().into(),
+        result = work => result.unwrap_or_else(ToolOutput::from),
+    }
+}
+
+/// Waits for the right to change the file at `path`; a cancelled call gives up.
+async fn turn_to_change(context: &ToolContext, path: &Path) -> Result<Turn, Failure> {
+    // The key of the queue comes from a quick look at the links: within the first poll, as the queue wants it.
+    let waiting = mutation_queue::turn(context.operations.real_path(path));
+    tokio::select! {
+        biased;
+        () = context.cancel.cancelled() => Err(Failure::aborted()),
+        held = waiting => Ok(held),
+    }
 }
 
 /// Runs work that must not stop half-way when its caller is dropped: a file being written keeps its turn in the

@@ -8,7 +8,7 @@ use serde_json::json;
 use super::{
     BoxFuture, Failure, Tool, ToolContext,
     file_memory::{Digest, stale},
-    mutation_queue::{Turn, turn},
+    mutation_queue::Turn,
     paths,
 };
 use crate::protocol::{ToolDeclaration, ToolOutput};
@@ -74,12 +74,9 @@ impl Tool for WriteTool {
                 Ok(arguments) => paths::resolve(&arguments.path, &context.cwd),
                 Err(failure) => return failure.into(),
             };
-            // The key of the queue comes from a quick look at the links: within the first poll, as the queue wants it.
-            let waiting = turn(context.operations.real_path(&path));
-            let held = tokio::select! {
-                biased;
-                () = context.cancel.cancelled() => return Failure::aborted().into(),
-                held = waiting => held,
+            let held = match super::turn_to_change(&context, &path).await {
+                Ok(held) => held,
+                Err(failure) => return failure.into(),
             };
             super::detached(async move { write(&context, &path, held).await.unwrap_or_else(ToolOutput::from) }).await
         })

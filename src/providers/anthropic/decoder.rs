@@ -9,7 +9,7 @@ use crate::{
     providers::{
         assembler::Assembler,
         errors::{malformed_event, stream_failure},
-        json_repair::mend,
+        json_repair::read_lax,
         lax::{Count, Obj, Text},
         sse::SseEvent,
         wire_api::EventDecoder,
@@ -243,16 +243,10 @@ impl OpenBlock {
 
 impl EventDecoder for Decoder {
     fn event(&mut self, event: SseEvent<'_>, out: &mut Assembler) {
-        let mended;
-        let (parsed, json) = match serde_json::from_slice::<Obj<Event<'_>>>(event.data) {
-            Ok(parsed) => (parsed, event.data),
-            Err(_) => match mend(event.data) {
-                Ok(text) => {
-                    mended = text;
-                    (serde_json::from_str(&mended).unwrap_or_default(), mended.as_bytes())
-                }
-                Err(error) => return out.fail(malformed_event(&error)),
-            },
+        let mut mended = String::new();
+        let (parsed, json) = match read_lax::<Obj<Event<'_>>>(event.data, &mut mended) {
+            Ok(read) => read,
+            Err(error) => return out.fail(malformed_event(&error)),
         };
         let Obj(Some(parsed)) = parsed else { return };
         // Some gateways drop the event line, others the type.

@@ -14,7 +14,7 @@ use crate::{
     providers::{
         assembler::Assembler,
         errors::{malformed_event, stream_failure},
-        json_repair::mend,
+        json_repair::read_lax,
         lax::{Count, First, List, Obj, PartsOrText, Text},
         sse::SseEvent,
         wire_api::EventDecoder,
@@ -288,16 +288,10 @@ impl Decoder {
 
 impl EventDecoder for Decoder {
     fn event(&mut self, event: SseEvent<'_>, out: &mut Assembler) {
-        let mended;
-        let (parsed, json) = match serde_json::from_slice::<Obj<Chunk<'_>>>(event.data) {
-            Ok(parsed) => (parsed, event.data),
-            Err(_) => match mend(event.data) {
-                Ok(text) => {
-                    mended = text;
-                    (serde_json::from_str(&mended).unwrap_or_default(), mended.as_bytes())
-                }
-                Err(error) => return out.fail(malformed_event(&error)),
-            },
+        let mut mended = String::new();
+        let (parsed, json) = match read_lax::<Obj<Chunk<'_>>>(event.data, &mut mended) {
+            Ok(read) => read,
+            Err(error) => return out.fail(malformed_event(&error)),
         };
         let Obj(Some(chunk)) = parsed else { return };
         self.chunk(&chunk, out);

@@ -3,7 +3,10 @@ use std::{fs, os::unix::fs::PermissionsExt as _, time::Duration};
 use serde_json::json;
 
 use super::{values::*, *};
-use crate::protocol::{ModelRef, ThinkingLevel, command::QueueMode};
+use crate::{
+    protocol::{ModelRef, ThinkingLevel, command::QueueMode},
+    store::trust::DefaultTrust,
+};
 
 struct Files {
     _dir: tempfile::TempDir,

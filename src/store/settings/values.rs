@@ -5,7 +5,10 @@ use std::{path::PathBuf, time::Duration};
 use serde_json::{Map, Value};
 
 use super::Settings;
-use crate::protocol::{ModelRef, ThinkingLevel, command::QueueMode};
+use crate::{
+    protocol::{ModelRef, ThinkingLevel, command::QueueMode},
+    store::trust::DefaultTrust,
+};
 
 /// Retries of a failed model call by the turn loop (`retry.*`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,18 +52,6 @@ pub struct ImageSettings {
     pub auto_resize: bool,
     /// None is read or sent.
     pub block: bool,
-}
-
-/// What a project without a decision gets (`defaultProjectTrust`).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum DefaultTrust {
-    /// Ask; without a person there, no trust.
-    #[default]
-    Ask,
-    /// Trust.
-    Always,
-    /// No trust.
-    Never,
 }
 
 /// What is printed at the start (`quietStartup`).

@@ -38,6 +38,12 @@ pub fn validate(tool: &dyn Tool, call: &ToolCall) -> Result<Map<String, Value>, 
     })
 }
 
+/// Whether the tool's schema is compiled.
+#[must_use]
+pub fn is_compiled(tool: &dyn Tool) -> bool {
+    Schema::is_known(&tool.declaration().parameters)
+}
+
 /// Compiles a tool's schema ahead of its first call: that takes a millisecond or more, and a model needs longer for its
 /// answer anyway.
 pub fn compile(tool: &dyn Tool) {

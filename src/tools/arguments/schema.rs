@@ -42,6 +42,11 @@ impl Problem {
 }
 
 impl Schema {
+    /// Whether the parameters are compiled already.
+    pub fn is_known(parameters: &Value) -> bool {
+        COMPILED.lock().unwrap_or_else(PoisonError::into_inner).contains_key(parameters)
+    }
+
     /// The compiled form of a tool's parameters.
     pub fn of(parameters: &Value) -> Arc<Self> {
         if let Some(known) = COMPILED.lock().unwrap_or_else(PoisonError::into_inner).get(parameters) {

@@ -14,7 +14,7 @@ use super::{
     BoxFuture, Failure, Tool, ToolContext,
     failure::{code, describe},
     file_memory::{Digest, changed},
-    mutation_queue::{Turn, turn},
+    mutation_queue::Turn,
     operations::read_all,
     paths,
 };
@@ -112,12 +112,9 @@ impl Tool for EditTool {
                 Ok(arguments) => paths::resolve(&arguments.path, &context.cwd),
                 Err(failure) => return failure.into(),
             };
-            // The key of the queue comes from a quick look at the links: within the first poll, as the queue wants it.
-            let waiting = turn(context.operations.real_path(&path));
-            let held = tokio::select! {
-                biased;
-                () = context.cancel.cancelled() => return Failure::aborted().into(),
-                held = waiting => held,
+            let held = match super::turn_to_change(&context, &path).await {
+                Ok(held) => held,
+                Err(failure) => return failure.into(),
             };
             super::detached(async move { edit(context, &path, held).await.unwrap_or_else(ToolOutput::from) }).await
         })
