@@ -122,11 +122,16 @@ async fn prepare(work: PrepareWork) -> Result<ReadyRequest, Failure> {
         .auth_for(&model)
         .await
         .map_err(|error| Failure::new(FailureClass::Auth, error.to_string()))?;
+    if let Some(base_url) = auth.base_url {
+        model = Arc::new(Model { base_url, ..(*model).clone() });
+    }
     let mut all_headers = auth.headers;
     all_headers.extend(headers);
     let request = Request {
         thinking: model.clamp_thinking(thinking),
         api_key: auth.key,
+        aws: auth.aws,
+        environment: auth.environment,
         session_id: Some(tree.header().id.clone()),
         headers: all_headers,
         timeouts: config.timeouts,

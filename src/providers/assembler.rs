@@ -157,6 +157,13 @@ impl Assembler {
         }
     }
 
+    /// Sets a text block's replay data: a signature, or the names that the provider knows it by.
+    pub fn text_replay(&mut self, index: usize, data: String) {
+        if let Some(Draft::Text { block, .. }) = self.blocks.get_mut(index) {
+            block.text_signature = Some(data);
+        }
+    }
+
     /// Opens a thinking block; gives its place.
     pub fn thinking_start(&mut self) -> usize {
         let index = self.open(Draft::Thinking { block: ThinkingBlock::default(), open: true });
@@ -226,6 +233,13 @@ impl Assembler {
             && draft.call.name.is_empty()
         {
             name.clone_into(&mut draft.call.name);
+        }
+    }
+
+    /// Sets a call's replay data: the signature of the thoughts that led to it.
+    pub fn call_replay(&mut self, index: usize, data: String) {
+        if let Some(draft) = self.open_call(index) {
+            draft.call.thought_signature = Some(data);
         }
     }
 

@@ -18,6 +18,7 @@
 pub mod anthropic;
 pub mod arguments;
 pub mod assembler;
+pub mod aws;
 mod call;
 pub mod call_ids;
 pub mod catalogue;
@@ -59,7 +60,7 @@ use serde_json::{Map, Value};
 use tokio_stream::Stream;
 use tokio_util::sync::CancellationToken;
 
-use self::wire_api::WireApi;
+use self::{aws::AwsCredentials, environment::Environment, wire_api::WireApi};
 use crate::protocol::{Message, Model, StreamEvent, ThinkingLevel};
 
 /// Batches of events; the last batch ends with the terminal event.
@@ -124,6 +125,10 @@ pub struct Request {
     pub thinking: ThinkingLevel,
     /// The key, when the provider wants one.
     pub api_key: Option<Secret>,
+    /// Signs the request, for providers that want that in place of a key.
+    pub aws: Option<AwsCredentials>,
+    /// The variables that count for this provider: regions, projects, deployments.
+    pub environment: Environment,
     /// Groups the requests of a session for prompt caches and routing.
     pub session_id: Option<String>,
     /// Extra headers: text sets, null removes.
@@ -151,6 +156,8 @@ impl Request {
             messages,
             thinking: ThinkingLevel::Off,
             api_key: None,
+            aws: None,
+            environment: Environment::default(),
             session_id: None,
             headers: Map::new(),
             timeouts: Timeouts::default(),

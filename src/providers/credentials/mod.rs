@@ -5,6 +5,7 @@
 //! that is an error and no other key is used in its place. Commands in `auth.json` run once a process, those in
 //! `models.json` for each request.
 
+pub mod ambient;
 pub mod command;
 pub mod key_text;
 
@@ -20,8 +21,9 @@ use std::{
 
 use serde_json::{Map, Value};
 
-use super::{Secret, environment::Environment};
+use super::{Secret, aws::AwsCredentials, environment::Environment};
 use crate::store::document::DocumentError;
+use ambient::{Ambient, AmbientError};
 use auth_file::{Entries, Stored};
 use command::{CommandCache, CommandError};
 use key_text::KeyText;
@@ -53,6 +55,14 @@ pub enum CredentialError {
         /// Why.
         source: CommandError,
     },
+    /// The provider's surroundings give no credentials.
+    #[error("no credentials for provider {provider}: {source}")]
+    Ambient {
+        /// The provider.
+        provider: String,
+        /// What was tried.
+        source: AmbientError,
+    },
     /// `auth.json` cannot be used.
     #[error("{0}. Mend the file: a stored key might be in it")]
     Store(DocumentError),
@@ -73,6 +83,12 @@ pub struct Auth {
     pub key: Option<Secret>,
     /// Headers to send: text sets, null removes. May hold keys.
     pub headers: Map<String, Value>,
+    /// Signs the request, in place of a key.
+    pub aws: Option<AwsCredentials>,
+    /// Another address than the model's: it depends on the login or on variables.
+    pub base_url: Option<String>,
+    /// The variables that count for this provider's requests.
+    pub environment: Environment,
 }
 
 impl std::fmt::Debug for Auth {
@@ -97,6 +113,8 @@ pub struct KeySources {
     pub headers: Map<String, Value>,
     /// Headers by model id; they win.
     pub model_headers: HashMap<String, Map<String, Value>>,
+    /// Credentials of the surroundings, when there is no key.
+    pub ambient: Option<Ambient>,
     /// No key is needed: a server on this machine, or a model that is part of this program.
     pub keyless: bool,
 }
@@ -157,7 +175,11 @@ impl Credentials {
         let Some(sources) = self.sources.get(provider) else { return false };
         match &sources.api_key {
             Some(key) => has_value(key),
-            None => sources.keyless || sources.env.iter().any(|name| environment.get(name).is_some()),
+            None => {
+                sources.keyless
+                    || sources.env.iter().any(|name| environment.get(name).is_some())
+                    || sources.ambient.is_some_and(|ambient| ambient.is_configured(&environment))
+            }
         }
     }
 

@@ -4,17 +4,25 @@ use serde_json::{Map, Value};
 
 use super::{
     Auth, CredentialError, Credentials, KeySources,
+    ambient::Identity,
     auth_file::Stored,
     command::{self, Outcome},
     key_text::{KeyText, expand},
 };
 use crate::{
     protocol::Model,
-    providers::{Secret, environment::Environment},
+    providers::{Secret, aws::AwsCredentials, environment::Environment},
 };
 
+/// What lets a request in.
+enum Found {
+    Key(FoundKey),
+    Aws(AwsCredentials),
+    Nothing,
+}
+
 /// A key and where it comes from.
-struct Found {
+struct FoundKey {
     key: Secret,
     place: String,
     bearer: bool,
@@ -30,6 +38,11 @@ impl Credentials {
         let sources = self.sources.get(&model.provider).unwrap_or(&nothing);
         let found = self.find_key(&model.provider, sources).await?;
         let mut headers = self.configured_headers(model, sources).await?;
+        let (found, aws) = match found {
+            Found::Key(found) => (Some(found), None),
+            Found::Aws(credentials) => (None, Some(credentials)),
+            Found::Nothing => (None, None),
+        };
         if let Some(found) = &found {
             check_header_safe(found)?;
             if sources.auth_header || found.bearer {
@@ -40,7 +53,8 @@ impl Credentials {
                 headers.insert("x-api-key".to_owned(), Value::Null);
             }
         }
-        Ok(Auth { key: found.map(|found| found.key), headers })
+        let environment = self.environment_of(&model.provider);
+        Ok(Auth { key: found.map(|found| found.key), headers, aws, base_url: None, environment })
     }
 
     /// The key alone; None when the provider needs none.
@@ -59,9 +73,9 @@ impl Credentials {
         Ok(self.auth_for(model).await?.headers)
     }
 
-    async fn find_key(&self, provider: &str, sources: &KeySources) -> Result<Option<Found>, CredentialError> {
+    async fn find_key(&self, provider: &str, sources: &KeySources) -> Result<Found, CredentialError> {
         if let Some(key) = self.own_key(provider) {
-            return Ok(Some(Found { key, place: "--api-key".to_owned(), bearer: false }));
+            return Ok(Found::Key(FoundKey { key, place: "--api-key".to_owned(), bearer: false }));
         }
         // Needs no key, whatever state the store is in.
         let needs_none = sources.keyless && sources.env.is_empty() && sources.api_key.is_none();
@@ -72,20 +86,31 @@ impl Credentials {
         if let Some(Stored::ApiKey { key, .. }) = self.stored_for(provider) {
             let place = format!("auth.json: {provider}");
             let key = self.value(key, &place, &environment, true).await?;
-            return Ok(Some(Found { key, place, bearer: false }));
+            return Ok(Found::Key(FoundKey { key, place, bearer: false }));
         }
         if let Some(key) = &sources.api_key {
             let place = format!("models.json: {provider}.apiKey");
             let key = self.value(key, &place, &environment, false).await?;
-            return Ok(Some(Found { key, place, bearer: false }));
+            return Ok(Found::Key(FoundKey { key, place, bearer: false }));
         }
         for name in &sources.env {
             if let Some(value) = environment.get(name) {
                 let bearer = sources.bearer_env.contains(name);
-                return Ok(Some(Found { key: Secret::new(value), place: name.clone(), bearer }));
+                return Ok(Found::Key(FoundKey { key: Secret::new(value), place: name.clone(), bearer }));
             }
         }
-        if sources.keyless { Ok(None) } else { Err(self.missing(provider, sources)) }
+        if let Some(ambient) = sources.ambient
+            && ambient.is_configured(&environment)
+        {
+            return match ambient.resolve(&environment).await {
+                Ok(Identity::Aws(credentials)) => Ok(Found::Aws(credentials)),
+                Ok(Identity::Bearer(key)) => {
+                    Ok(Found::Key(FoundKey { key, place: "the surroundings".to_owned(), bearer: true }))
+                }
+                Err(source) => Err(CredentialError::Ambient { provider: provider.to_owned(), source }),
+            };
+        }
+        if sources.keyless { Ok(Found::Nothing) } else { Err(self.missing(provider, sources)) }
     }
 
     async fn configured_headers(
@@ -159,7 +184,7 @@ impl Credentials {
 
 /// A key with a stray character fails here with a text that helps, instead of deep inside the HTTP client with one
 /// that shows the key (FC-037).
-fn check_header_safe(found: &Found) -> Result<(), CredentialError> {
+fn check_header_safe(found: &FoundKey) -> Result<(), CredentialError> {
     match found.key.expose().chars().position(|char| !(char.is_ascii_graphic() || char == ' ')) {
         Some(at) => Err(CredentialError::NotAscii { place: found.place.clone(), position: at + 1 }),
         None => Ok(()),

@@ -11,7 +11,7 @@ use std::collections::HashMap;
 
 use serde_json::{Map, Value, json};
 
-use super::credentials::{KeySources, key_text::KeyText};
+use super::credentials::{KeySources, ambient::Ambient, key_text::KeyText};
 use crate::{
     protocol::Model,
     store::document::{Fault, Field, Object},
@@ -105,6 +105,10 @@ fn configure_keys(keys: &mut KeySources, config: &Object<'_>) -> Result<(), Faul
     let texts = |field: &Field<'_>| {
         field.items()?.iter().map(|item| item.text().map(str::to_owned)).collect::<Result<Vec<_>, Fault>>()
     };
+    if let Some(ambient) = config.get("ambient") {
+        let known = ambient.text().map(Ambient::parse)?;
+        keys.ambient = Some(known.ok_or_else(|| ambient.expected("aws, google or anthropic-federation"))?);
+    }
     keys.env = config.read("env", texts)?.unwrap_or(std::mem::take(&mut keys.env));
     keys.bearer_env = config.read("bearerEnv", texts)?.unwrap_or(std::mem::take(&mut keys.bearer_env));
     Ok(())

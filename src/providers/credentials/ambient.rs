@@ -1,0 +1,61 @@
+//! Credentials that the surroundings provide: a cloud's machines and command lines, the identity of a workload.
+
+use crate::providers::{Secret, aws::AwsCredentials, environment::Environment};
+
+/// A family of credentials that are found in the surroundings of the process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ambient {
+    /// Amazon's chain: variables, profiles, containers, web identities.
+    Aws,
+    /// Google's application default credentials.
+    Google,
+    /// Anthropic's workload identity federation.
+    AnthropicFederation,
+}
+
+/// What was found.
+#[derive(Clone, Debug)]
+pub enum Identity {
+    /// A token that goes out as `Authorization: Bearer`.
+    Bearer(Secret),
+    /// Credentials that sign each request.
+    Aws(AwsCredentials),
+}
+
+/// Why nothing was found; never holds a key.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct AmbientError(pub String);
+
+impl Ambient {
+    /// The family of that name, as built-in providers write it.
+    #[must_use]
+    pub fn parse(name: &str) -> Option<Self> {
+        match name {
+            "aws" => Some(Self::Aws),
+            "google" => Some(Self::Google),
+            "anthropic-federation" => Some(Self::AnthropicFederation),
+            _ => None,
+        }
+    }
+
+    /// Whether credentials seem to be there, as far as variables and files tell: nothing is sent or run.
+    #[must_use]
+    pub fn is_configured(self, _environment: &Environment) -> bool {
+        match self {
+            Self::Aws | Self::Google | Self::AnthropicFederation => false,
+        }
+    }
+
+    /// The credentials of this moment. May ask servers; what they give is kept until shortly before it expires.
+    ///
+    /// # Errors
+    /// There are none, or they cannot be had now: the text names what was tried and what to do.
+    pub async fn resolve(self, _environment: &Environment) -> Result<Identity, AmbientError> {
+        match self {
+            Self::Aws | Self::Google | Self::AnthropicFederation => {
+                Err(AmbientError("no credentials were found".to_owned()))
+            }
+        }
+    }
+}
