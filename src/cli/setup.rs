@@ -20,12 +20,13 @@ use crate::{
         self, Provider, RequestRetry, Secret, Timeouts,
         catalogue::{Catalogue, OFFLINE, SCRIPT, TROUPE},
         environment::Environment as Variables,
+        http,
         offline::Offline,
         scripted::Scripted,
         selection::{self, CliModel, InitialInput, SessionState, ThinkingInput},
     },
     store::{
-        settings::{Scope, Settings},
+        settings::{Scope, Settings, values::HttpTimeouts},
         tree::SessionContext,
     },
     tools::{
@@ -108,10 +109,11 @@ pub fn build(
         },
         auto_compaction: settings.compaction(None).enabled,
     };
-    let idle = settings.http_idle_timeout();
+    let HttpTimeouts { connect, first_byte, idle } = settings.http_timeouts();
+    http::set_proxy(settings.http_proxy().map(str::to_owned));
     let config = AgentConfig {
         cwd: chosen.cwd.clone(),
-        timeouts: Timeouts { idle, first_byte: idle, ..Timeouts::default() },
+        timeouts: Timeouts { connect, first_byte, idle },
         request_retry: RequestRetry { max_retries: request_retry.max_retries, max_delay: request_retry.max_delay },
         thinking_budgets: settings.thinking_budgets(),
         catalogue: Arc::new(catalogue),

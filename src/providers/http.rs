@@ -6,6 +6,7 @@
 use std::{
     error::Error as _,
     io,
+    net::IpAddr,
     sync::{Mutex, PoisonError},
     time::Duration,
 };
@@ -26,6 +27,8 @@ const MAX_REDIRECTS: usize = 5;
 struct Kind {
     tls: bool,
     connect: Option<Duration>,
+    /// Past the proxies that the environment names.
+    direct: bool,
 }
 
 static CLIENTS: Mutex<Vec<(Kind, Client)>> = Mutex::new(Vec::new());
@@ -43,7 +46,10 @@ pub fn set_proxy(url: Option<String>) {
 /// When the client cannot be set up: certificates that cannot be read, a proxy address that is none.
 pub(crate) fn client_for(url: &Url, connect: Option<Duration>) -> Result<Client, Failure> {
     let proxy = PROXY.lock().unwrap_or_else(PoisonError::into_inner).clone();
-    let kind = Kind { tls: url.scheme() != "http" || proxy_needs_tls(proxy.as_deref()), connect };
+    // A proxy in the environment is there to reach other machines; one that the user chose here counts for all.
+    let direct = proxy.is_none() && is_loopback(url);
+    let tls = url.scheme() != "http" || (!direct && proxy_needs_tls(proxy.as_deref()));
+    let kind = Kind { tls, connect, direct };
     let mut clients = CLIENTS.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some((_, client)) = clients.iter().find(|(known, _)| *known == kind) {
         return Ok(client.clone());
@@ -51,6 +57,12 @@ pub(crate) fn client_for(url: &Url, connect: Option<Duration>) -> Result<Client,
     let client = build(kind, proxy.as_deref())?;
     clients.push((kind, client.clone()));
     Ok(client)
+}
+
+/// Whether a URL is on this machine.
+pub(crate) fn is_loopback(url: &Url) -> bool {
+    let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']);
+    host == "localhost" || host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback() || address.is_unspecified())
 }
 
 fn proxy_needs_tls(proxy: Option<&str>) -> bool {
@@ -69,6 +81,9 @@ fn build(kind: Kind, proxy: Option<&str>) -> Result<Client, Failure> {
         .http2_keep_alive_timeout(Duration::from_secs(15));
     if let Some(connect) = kind.connect {
         builder = builder.connect_timeout(connect);
+    }
+    if kind.direct {
+        builder = builder.no_proxy();
     }
     if let Some(address) = proxy {
         let proxy = Proxy::all(address).map_err(|_| {
@@ -123,10 +138,32 @@ pub(crate) fn send_failure(error: &reqwest::Error, url: &Url, connect: Option<Du
     let text = match (error.is_timeout(), connect) {
         (true, Some(limit)) => format!("Connection timed out: {to} did not answer within {}", seconds(limit)),
         (true, None) => format!("Connection timed out: {to} did not answer"),
-        _ if error.is_connect() => format!("Connection error: cannot reach {to}: {}", deepest_cause(error)),
+        _ if error.is_connect() => {
+            format!("Connection error: cannot reach {to}: {}{}", deepest_cause(error), proxy_note(url))
+        }
         _ => format!("Connection error: {to} closed the connection before it answered: {}", deepest_cause(error)),
     };
     Failure::new(FailureClass::Network, text)
+}
+
+/// What to look at when a connection fails and a proxy is set: it may be the proxy that does not answer.
+fn proxy_note(url: &Url) -> String {
+    let setting = PROXY.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    let of_environment = || {
+        let names = match url.scheme() {
+            "https" => ["HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"],
+            _ => ["HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"],
+        };
+        let set = names.into_iter().filter(|_| !is_loopback(url));
+        set.filter_map(|name| Some((name, std::env::var(name).ok().filter(|value| !value.is_empty())?))).next()
+    };
+    match setting.map(|address| ("httpProxy", address)).or_else(of_environment) {
+        Some((name, address)) => match Url::parse(&address) {
+            Ok(proxy) => format!(" (the proxy {} is set by {name})", shown(&proxy).trim_end_matches('/')),
+            Err(_) => format!(" (a proxy is set by {name})"),
+        },
+        None => String::new(),
+    }
 }
 
 /// The failure of a body that broke off.
@@ -185,9 +222,10 @@ mod tests {
         let url = Url::parse("http://localhost:1/").unwrap();
         let limit = Some(Duration::from_millis(1234));
         client_for(&url, limit).unwrap();
+        client_for(&Url::parse("http://another/").unwrap(), limit).unwrap();
         client_for(&Url::parse("http://other/").unwrap(), limit).unwrap();
         let clients = CLIENTS.lock().unwrap();
-        let kind = Kind { tls: false, connect: limit };
+        let kind = Kind { tls: false, connect: limit, direct: false };
         assert_eq!(clients.iter().filter(|(known, _)| *known == kind).count(), 1);
     }
 }

@@ -9,5 +9,6 @@ mod connection;
 mod decode;
 mod http;
 mod manifest;
+mod proxy;
 mod server;
 mod tls;

@@ -7,7 +7,7 @@ use std::{
 
 use serde_json::{Map, Value};
 
-use super::migrate::migrate;
+use super::{migrate::migrate, schema};
 use crate::store::{
     document::{Document, DocumentError, Syntax},
     regular_file,
@@ -31,32 +31,50 @@ pub(super) struct Layer {
     pub values: Map<String, Value>,
     /// Why it cannot be used; then it is not written either.
     pub problem: Option<DocumentError>,
+    /// Values of the wrong type: each reads as its default.
+    pub odd: Vec<DocumentError>,
 }
 
 impl Layer {
     /// Reads a file; whatever is wrong with it becomes [`Self::problem`].
     pub fn read(file: &Path) -> Self {
-        let (values, problem) = match read_object(file) {
-            Ok(values) => (migrate(values), None),
-            Err(problem) => (Map::new(), Some(problem)),
-        };
-        Self { file: Some(file.to_owned()), values, problem }
+        let empty = Self { file: Some(file.to_owned()), ..Self::default() };
+        match read_document(file) {
+            Ok(None) => empty,
+            Ok(Some(document)) => {
+                let odd = schema::check(&document.root()).iter().map(|fault| document.locate(fault)).collect();
+                Self { values: migrate(object(document)), odd, ..empty }
+            }
+            Err(problem) => Self { problem: Some(problem), ..empty },
+        }
     }
 }
 
 /// The object in a settings file as it stands there. A missing file, an empty one and null are an empty object.
 pub(super) fn read_object(file: &Path) -> Result<Map<String, Value>, DocumentError> {
+    Ok(read_document(file)?.map(object).unwrap_or_default())
+}
+
+fn object(document: Document) -> Map<String, Value> {
+    match document.into_value() {
+        Value::Object(values) => values,
+        _ => Map::new(),
+    }
+}
+
+/// A settings file; none when there is no such file. What it holds is an object or nothing.
+fn read_document(file: &Path) -> Result<Option<Document>, DocumentError> {
     let unreadable =
         |message: String| DocumentError { file: file.to_owned(), line: 1, column: 1, field: String::new(), message };
     let bytes = match regular_file::read(file) {
         Ok(bytes) => bytes,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Map::new()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(unreadable(format!("cannot be read: {error}"))),
     };
     let text = String::from_utf8(bytes).map_err(|_| unreadable("expected UTF-8 text".to_owned()))?;
-    match Document::parse(file, text, Syntax::Strict)?.into_value() {
-        Value::Object(values) => Ok(values),
-        Value::Null => Ok(Map::new()),
+    let document = Document::parse(file, text, Syntax::Strict)?;
+    match document.root().value() {
+        Value::Object(_) | Value::Null => Ok(Some(document)),
         _ => Err(unreadable("expected an object of settings".to_owned())),
     }
 }

@@ -1,13 +1,14 @@
 //! Settings: `settings.json` of the user and of the project, in pi's schema.
 //!
 //! [`Settings`] is a value: the two files as read, overrides of this run, and the merge of the three. Typed accessors
-//! are in [`values`]; a value of the wrong type reads as the default, so that an odd line never stops a run. A change is
+//! are in [`values`]; a value of the wrong type reads as the default and is told, so that an odd line never stops a run. A change is
 //! made in memory by [`Settings::set`]; the [`Change`] that it returns writes the file, where blocking is allowed.
 
 mod change;
 mod layer;
 mod merge;
 mod migrate;
+mod schema;
 mod tools;
 pub mod values;
 
@@ -65,10 +66,10 @@ impl Settings {
         self.merge();
     }
 
-    /// What is wrong with the files.
+    /// What is wrong with the files: one that cannot be used, and values of the wrong type.
     #[must_use]
     pub fn problems(&self) -> Vec<&DocumentError> {
-        self.layers().filter_map(|(_, layer)| layer.problem.as_ref()).collect()
+        self.layers().flat_map(|(_, layer)| layer.problem.iter().chain(&layer.odd)).collect()
     }
 
     /// Sets the value at `path` (None removes it) in memory and returns the change for the file.

@@ -68,7 +68,13 @@ fn values_of_the_wrong_type_read_as_defaults() {
     assert_eq!(odd.retry(), plain.retry());
     assert_eq!(odd.request_retry(), plain.request_retry());
     assert_eq!(odd.compaction(None), plain.compaction(None));
-    assert_eq!(odd.http_idle_timeout(), Some(Duration::from_secs(300)));
+    assert_eq!(odd.http_timeouts(), plain.http_timeouts());
+    let default = HttpTimeouts {
+        connect: Some(Duration::from_secs(30)),
+        first_byte: Some(Duration::from_secs(300)),
+        idle: Some(Duration::from_secs(300)),
+    };
+    assert_eq!(plain.http_timeouts(), default);
     assert_eq!(odd.default_thinking_level(), None);
     assert_eq!(odd.quiet_startup(), QuietStartup::No);
     assert_eq!(Value::Object(odd.thinking_budgets()), json!({"high": 9}));
@@ -80,7 +86,7 @@ fn values_of_the_wrong_type_read_as_defaults() {
 fn set_values_are_read() {
     let settings = of(json!({
         "defaultProvider": "p", "defaultModel": "a/b", "defaultThinkingLevel": "high", "modelThinkingLevels": {"p/a/b": "low"},
-        "followUpMode": "all", "httpIdleTimeoutMs": "disabled", "quietStartup": "header",
+        "followUpMode": "all", "httpIdleTimeoutMs": "disabled", "httpConnectTimeoutMs": 900, "quietStartup": "header",
         "retry": {"baseDelayMs": 5, "maxAgentDelayMs": 7, "provider": {"maxRetries": 2, "maxRetryDelayMs": 0}},
         "compaction": {"enabled": false, "keepRecentTokens": 1, "modelOverrides": {"p/a/b": {"reserveTokens": 2}}},
     }));
@@ -89,11 +95,14 @@ fn set_values_are_read() {
     assert_eq!(settings.default_thinking_level(), Some(ThinkingLevel::High));
     assert_eq!(settings.model_thinking_level(&model), Some(ThinkingLevel::Low));
     assert_eq!(settings.follow_up_mode(), QueueMode::All);
-    assert_eq!(settings.http_idle_timeout(), None);
+    let ms = |ms| Some(Duration::from_millis(ms));
+    assert_eq!(settings.http_timeouts(), HttpTimeouts { connect: ms(900), first_byte: None, idle: None });
+    let own = of(json!({"retry": {"provider": {"timeoutMs": 70}}, "httpIdleTimeoutMs": 80, "httpConnectTimeoutMs": 0}));
+    assert_eq!(own.http_timeouts(), HttpTimeouts { connect: None, first_byte: ms(70), idle: ms(80) });
     assert_eq!(settings.quiet_startup(), QuietStartup::Header);
     let (retry, request) = (settings.retry(), settings.request_retry());
     assert_eq!((retry.base_delay.as_millis(), retry.max_delay.as_millis()), (5, 7));
-    assert_eq!((request.timeout, request.max_retries, request.max_delay), (None, 2, Duration::ZERO));
+    assert_eq!((request.max_retries, request.max_delay), (2, Duration::ZERO));
     let compaction = settings.compaction(Some(&model));
     assert_eq!((compaction.enabled, compaction.reserve_tokens, compaction.keep_recent_tokens), (false, 2, 1));
     assert_eq!(settings.compaction(None).reserve_tokens, 16_384);
@@ -198,4 +207,26 @@ fn a_settings_file_that_is_no_regular_file_is_a_problem_and_not_waited_for() {
     let settings = Settings::load(&pipe, None);
     let problem = settings.problems()[0].to_string();
     assert!(problem.contains("settings.json") && problem.contains("found a pipe"), "{problem}");
+}
+
+#[test]
+fn a_value_of_the_wrong_type_is_told_with_its_place_and_the_others_count() {
+    let files = files(
+        "{\n \"httpIdleTimeoutMs\": \"5s\",\n \"retry\": {\"maxRetries\": -1, \"provider\": 4},\n \"steeringMode\": \"every\",\n \"theme\": 5, \"followUpMode\": \"all\"}",
+        "{\"enabledModels\": [1]}",
+    );
+    let settings = Settings::load(&files.global, Some(&files.project));
+    let told: Vec<_> = settings.problems().iter().map(|problem| problem.to_string()).collect();
+    let expected = [
+        "settings.json:4:2: steeringMode: expected one of one-at-a-time, all, found \"every\"",
+        "settings.json:3:12: retry.maxRetries: expected a number, zero or more, found -1",
+        "settings.json:3:30: retry.provider: expected an object, found 4",
+        "settings.json:2:2: httpIdleTimeoutMs: expected milliseconds or \"disabled\", found \"5s\"",
+        "project.json:1:20: enabledModels[0]: expected a text, found 1",
+    ];
+    assert_eq!(told.len(), expected.len(), "{told:#?}");
+    for (told, expected) in told.iter().zip(expected) {
+        assert!(told.ends_with(expected), "{told}\n{expected}");
+    }
+    assert_eq!(settings.follow_up_mode(), QueueMode::All);
 }

@@ -23,11 +23,20 @@ pub struct RetrySettings {
     pub max_delay: Duration,
 }
 
+/// How long a request waits for what. None = for ever.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HttpTimeouts {
+    /// `httpConnectTimeoutMs`: for the connection.
+    pub connect: Option<Duration>,
+    /// `retry.provider.timeoutMs`: for the beginning of the answer; `httpIdleTimeoutMs` unless set.
+    pub first_byte: Option<Duration>,
+    /// `httpIdleTimeoutMs`: for the next piece of the answer.
+    pub idle: Option<Duration>,
+}
+
 /// Retries inside one request (`retry.provider.*`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RequestRetrySettings {
-    /// How long a request may stay silent; `httpIdleTimeoutMs` unless set. None = for ever.
-    pub timeout: Option<Duration>,
     /// How often at most.
     pub max_retries: u32,
     /// A server that asks for a longer wait fails the call; zero = no limit.
@@ -110,10 +119,13 @@ impl Settings {
     }
 
     /// The duration in milliseconds at `path`; `"disabled"` and 0 are no limit.
-    fn limit(&self, path: &[&str], default_ms: u64) -> Option<Duration> {
+    fn limit(&self, path: &[&str], default: Option<Duration>) -> Option<Duration> {
         let ms = match self.get(path) {
             Some(Value::String(word)) if word == "disabled" => 0,
-            _ => self.whole(path).unwrap_or(default_ms),
+            _ => match self.whole(path) {
+                Some(ms) => ms,
+                None => return default,
+            },
         };
         (ms > 0).then(|| Duration::from_millis(ms))
     }
@@ -185,13 +197,8 @@ impl Settings {
     /// `retry.provider.*`.
     #[must_use]
     pub fn request_retry(&self) -> RequestRetrySettings {
-        let own_timeout = self.whole(&["retry", "provider", "timeoutMs"]);
         let max_delay = self.whole(&["retry", "provider", "maxRetryDelayMs"]).unwrap_or(60_000);
         RequestRetrySettings {
-            timeout: match own_timeout {
-                Some(ms) => (ms > 0).then(|| Duration::from_millis(ms)),
-                None => self.http_idle_timeout(),
-            },
             max_retries: self.count(&["retry", "provider", "maxRetries"], 0),
             max_delay: Duration::from_millis(max_delay),
         }
@@ -232,10 +239,15 @@ impl Settings {
         }
     }
 
-    /// `httpIdleTimeoutMs`: how long a response may stay silent. None = for ever.
+    /// `httpConnectTimeoutMs`, `retry.provider.timeoutMs` and `httpIdleTimeoutMs`.
     #[must_use]
-    pub fn http_idle_timeout(&self) -> Option<Duration> {
-        self.limit(&["httpIdleTimeoutMs"], 300_000)
+    pub fn http_timeouts(&self) -> HttpTimeouts {
+        let idle = self.limit(&["httpIdleTimeoutMs"], Some(Duration::from_secs(300)));
+        HttpTimeouts {
+            connect: self.limit(&["httpConnectTimeoutMs"], Some(Duration::from_secs(30))),
+            first_byte: self.limit(&["retry", "provider", "timeoutMs"], idle),
+            idle,
+        }
     }
 
     /// `httpProxy`.
