@@ -9,6 +9,7 @@ mod connection;
 mod decode;
 mod http;
 mod manifest;
+mod prefix;
 mod proxy;
 mod server;
 mod tls;
