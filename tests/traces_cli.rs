@@ -2,7 +2,7 @@
 
 mod support;
 
-use serde_json::json;
+use serde_json::{Value, json};
 use support::*;
 
 /// A model that answers everything with "ok".
@@ -195,4 +195,40 @@ async fn the_version_is_one_line_1_3() {
     assert_eq!((finished.code, finished.stderr.as_str()), (Some(0), ""));
     assert!(finished.stdout.contains(env!("CARGO_PKG_VERSION")), "{}", finished.stdout);
     assert_eq!(finished.stdout.lines().count(), 1);
+}
+
+#[tokio::test]
+async fn a_variable_asks_providers_to_keep_prompts_long() {
+    for (value, retention) in [("", Value::Null), ("short", Value::Null), ("long", json!("24h"))] {
+        let sandbox = Sandbox::new(replies([text("ok")])).await;
+        let mut command = sandbox.command(&["-p", "hi"]);
+        command.env("TROUPE_CACHE_RETENTION", value);
+        assert_eq!(agent::finish(command, "").await.code, Some(0));
+        let request = sandbox.server.last();
+        assert_eq!(request.body["prompt_cache_retention"], retention, "{value}");
+    }
+}
+
+#[tokio::test]
+async fn fc_035_settings_limit_how_long_a_server_may_be_silent() {
+    // One begins an answer and falls silent; the other takes connections and never answers.
+    let sandbox = Sandbox::new(replies([hang("first")])).await;
+    let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let base_url = format!("http://{}/v1", silent.local_addr().unwrap());
+    let deaf = json!({"providers": {"mock": {"baseUrl": base_url, "api": "openai-completions", "apiKey": "k", "models": [{"id": "m1"}]}}});
+    for (models, settings, words) in [
+        (None, json!({"httpIdleTimeoutMs": 300}), "nothing arrived for 0.3 s"),
+        (Some(deaf), json!({"retry": {"provider": {"timeoutMs": 300}}}), "no answer within 0.3 s"),
+    ] {
+        let mut all = json!({"retry": {"enabled": false}});
+        all["retry"].as_object_mut().unwrap().extend(settings["retry"].as_object().cloned().unwrap_or_default());
+        all["httpIdleTimeoutMs"] = settings.get("httpIdleTimeoutMs").cloned().unwrap_or(json!("disabled"));
+        sandbox.settings(all);
+        if let Some(models) = models {
+            sandbox.write(sandbox.user_dir.join("models.json"), models.to_string());
+        }
+        let finished = sandbox.run(&["-p", "hi"]).await;
+        assert_eq!(finished.code, Some(1));
+        assert!(finished.stderr.contains("timed out") && finished.stderr.contains(words), "{}", finished.stderr);
+    }
 }

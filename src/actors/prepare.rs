@@ -137,6 +137,7 @@ async fn prepare(work: PrepareWork) -> Result<ReadyRequest, Failure> {
         timeouts: config.timeouts,
         thinking_budgets: config.thinking_budgets.clone(),
         retry: config.request_retry,
+        cache: config.cache,
         cancel,
         ..Request::new(model, convert_to_llm(&messages))
     };

@@ -26,7 +26,7 @@ use super::{
 use crate::{
     extensions::Extension,
     protocol::{Event, Model, StreamEvent, ThinkingLevel, ask::AskPoint, command::QueueMode, event::Seq},
-    providers::{Provider, RequestRetry, Timeouts, catalogue::Catalogue},
+    providers::{CacheRetention, Provider, RequestRetry, Timeouts, catalogue::Catalogue},
     store::tree::TreeView,
     tools::{FileMemory, SessionFacts, Tool, operations::Operations},
 };
@@ -93,6 +93,8 @@ pub struct AgentConfig {
     pub timeouts: Timeouts,
     /// Retries inside one model call.
     pub request_retry: RequestRetry,
+    /// How long providers keep prompts in their caches.
+    pub cache: CacheRetention,
     /// Tokens for thinking, by level.
     pub thinking_budgets: Map<String, Value>,
     /// What tools are told, apart from the model and the session.

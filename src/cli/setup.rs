@@ -17,7 +17,7 @@ use crate::{
     extensions::ExtensionRegistry,
     protocol::{EntryBody, Model, ModelRef, ThinkingLevel, wire::CommandInfo},
     providers::{
-        self, Provider, RequestRetry, Secret, Timeouts,
+        self, CacheRetention, Provider, RequestRetry, Secret, Timeouts,
         catalogue::{Catalogue, OFFLINE, SCRIPT, TROUPE},
         environment::Environment as Variables,
         http,
@@ -115,6 +115,10 @@ pub fn build(
         cwd: chosen.cwd.clone(),
         timeouts: Timeouts { connect, first_byte, idle },
         request_retry: RequestRetry { max_retries: request_retry.max_retries, max_delay: request_retry.max_delay },
+        cache: match environment.long_cache_retention {
+            true => CacheRetention::Long,
+            false => CacheRetention::Short,
+        },
         thinking_budgets: settings.thinking_budgets(),
         catalogue: Arc::new(catalogue),
         providers: Arc::new(wires),

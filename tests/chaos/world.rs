@@ -21,7 +21,7 @@ use troupe::{
     extensions::Extension,
     protocol::{Model, ThinkingLevel, command::QueueMode},
     providers::{
-        Provider, RequestRetry, Timeouts,
+        CacheRetention, Provider, RequestRetry, Timeouts,
         catalogue::{Catalogue, SCRIPT},
         environment::Environment,
     },
@@ -85,6 +85,7 @@ impl World {
             operations: Arc::new(Local),
             timeouts: Timeouts::default(),
             request_retry: RequestRetry::default(),
+            cache: CacheRetention::default(),
             thinking_budgets: Map::new(),
             facts: SessionFacts::default(),
         };

@@ -33,7 +33,7 @@ use crate::{
         command::{Input, QueueMode},
     },
     providers::{
-        Provider, RequestRetry, Timeouts,
+        CacheRetention, Provider, RequestRetry, Timeouts,
         catalogue::{Catalogue, SCRIPT, TROUPE},
         environment::Environment,
         scripted::Scripted,
@@ -175,6 +175,7 @@ impl Parts {
             operations: Arc::new(Local),
             timeouts: Timeouts::default(),
             request_retry: RequestRetry::default(),
+            cache: CacheRetention::default(),
             thinking_budgets: serde_json::Map::new(),
             facts: SessionFacts::default(),
         };
