@@ -151,7 +151,7 @@ mod tests {
     use crate::protocol::Usage;
 
     #[test]
-    fn the_words_of_every_vendor_are_recognised() {
+    fn fc_030_the_words_of_every_vendor_are_recognised() {
         let texts = [
             "prompt is too long: 213907 tokens > 200000 maximum",
             "input length and `max_tokens` exceed context limit: 190000 + 20000 > 200000",

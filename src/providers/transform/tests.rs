@@ -89,7 +89,7 @@ fn calls_of_the_same_id_are_paired_in_order() {
 }
 
 #[test]
-fn failed_answers_are_left_out_with_their_results() {
+fn fc_029_failed_answers_are_left_out_with_their_results() {
     check(
         &[
             user("1"),

@@ -122,7 +122,7 @@ fn png(width: u32) -> Vec<u8> {
 }
 
 #[tokio::test]
-async fn pictures_come_as_pictures_where_the_model_takes_them() {
+async fn fc_038_pictures_come_as_pictures_where_the_model_takes_them_and_limits_hold_for_base64() {
     let mut bench = Bench::new();
     bench.write("p.dat", png(5));
     bench.write("wide.png", png(2001));
