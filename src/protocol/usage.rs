@@ -22,7 +22,7 @@ pub struct Usage {
     /// The part of `output` that was reasoning, when the provider says.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reasoning: Option<u64>,
-    /// Sum of input, output, cache reads and cache writes.
+    /// Sum of input, output, cache reads and cache writes, or the total that the provider reported.
     pub total_tokens: u64,
     /// The price.
     pub cost: Cost,
@@ -51,19 +51,21 @@ impl Usage {
     /// Recomputes `total_tokens` from its parts.
     #[must_use]
     pub fn summed(mut self) -> Self {
-        self.total_tokens = self.input + self.output + self.cache_read + self.cache_write;
+        let parts = [self.output, self.cache_read, self.cache_write];
+        self.total_tokens = parts.into_iter().fold(self.input, u64::saturating_add);
         self
     }
 
-    /// Adds another request's numbers to these (totals of a session, a family, a run).
+    /// Adds another request's numbers to these (totals of a session, a family, a run). Providers may report anything:
+    /// sums stop at the largest number.
     pub fn add(&mut self, other: &Self) {
-        self.input += other.input;
-        self.output += other.output;
-        self.cache_read += other.cache_read;
-        self.cache_write += other.cache_write;
+        self.input = self.input.saturating_add(other.input);
+        self.output = self.output.saturating_add(other.output);
+        self.cache_read = self.cache_read.saturating_add(other.cache_read);
+        self.cache_write = self.cache_write.saturating_add(other.cache_write);
         self.cache_write_1h = sum(self.cache_write_1h, other.cache_write_1h);
         self.reasoning = sum(self.reasoning, other.reasoning);
-        self.total_tokens += other.total_tokens;
+        self.total_tokens = self.total_tokens.saturating_add(other.total_tokens);
         self.cost.input += other.cost.input;
         self.cost.output += other.cost.output;
         self.cost.cache_read += other.cost.cache_read;
@@ -75,6 +77,6 @@ impl Usage {
 fn sum(a: Option<u64>, b: Option<u64>) -> Option<u64> {
     match (a, b) {
         (None, None) => None,
-        (a, b) => Some(a.unwrap_or(0) + b.unwrap_or(0)),
+        (a, b) => Some(a.unwrap_or(0).saturating_add(b.unwrap_or(0))),
     }
 }

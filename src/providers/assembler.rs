@@ -128,9 +128,12 @@ impl Assembler {
         }
     }
 
-    /// Tokens so far; they replace what was known. Without a `billed` total the model's rates price them.
+    /// Tokens so far; they replace what was known. A total of zero is summed from its parts. Without a `billed` total
+    /// the model's rates price them.
     pub fn usage(&mut self, mut usage: Usage, billed: Option<f64>) {
-        usage = usage.summed();
+        if usage.total_tokens == 0 {
+            usage = usage.summed();
+        }
         usage.reasoning.get_or_insert(0);
         usage.cost = cost::price(&self.model.cost, &usage);
         if let Some(total) = billed {

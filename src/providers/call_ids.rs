@@ -13,6 +13,8 @@ pub enum IdForm {
     Chat,
     /// Anthropic: `[A-Za-z0-9_-]{1,64}`, unique within the request.
     Anthropic,
+    /// Mistral: exactly nine of `[A-Za-z0-9]`, unique within the request.
+    Mistral,
 }
 
 impl IdForm {
@@ -20,12 +22,17 @@ impl IdForm {
         match self {
             Self::Chat => 40,
             Self::Anthropic => 64,
+            Self::Mistral => 9,
         }
     }
 
     fn fit(self, id: &str, same_model: bool) -> Cow<'_, str> {
         if id.is_empty() || (self == Self::Chat && same_model) {
             return Cow::Borrowed(id);
+        }
+        if self == Self::Mistral {
+            let fits = id.len() == self.limit() && id.bytes().all(|byte| byte.is_ascii_alphanumeric());
+            return if fits { Cow::Borrowed(id) } else { Cow::Owned(nine_characters(id)) };
         }
         let clean = replace_foreign(id);
         if clean.len() <= self.limit() { clean } else { Cow::Owned(shorten(&clean, id, self.limit())) }
@@ -65,7 +72,11 @@ impl<'a> CallIds<'a> {
             let base = if fitted.is_empty() { "call" } else { &fitted };
             let numbered = format!("{base}_{number}");
             let too_long = numbered.len() > self.form.limit() && !(self.form == IdForm::Chat && same_model);
-            given = Cow::Owned(if too_long { shorten(base, &numbered, self.form.limit()) } else { numbered });
+            given = Cow::Owned(match self.form {
+                IdForm::Mistral => nine_characters(&numbered),
+                _ if too_long => shorten(base, &numbered, self.form.limit()),
+                _ => numbered,
+            });
             number += 1;
         }
         self.used.insert(given.clone());
@@ -87,6 +98,25 @@ pub(crate) fn shorten(text: &str, original: &str, limit: usize) -> String {
     let hash = fnv1a(original);
     let keep = text.len().min(limit - 9);
     format!("{}_{hash:08x}", &text[..keep])
+}
+
+/// Nine letters and digits made of all of `original`. There are 62^9 of them: two thousand calls share one about once in
+/// ten thousand million requests, and then the later call gets another.
+fn nine_characters(original: &str) -> String {
+    const DIGITS: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+    let mut hash = fnv1a_64(original);
+    let digits = std::iter::repeat_with(|| {
+        let digit = DIGITS[(hash % 62) as usize];
+        hash /= 62;
+        char::from(digit)
+    });
+    digits.take(9).collect()
+}
+
+/// FNV-1a, 64 bits.
+fn fnv1a_64(text: &str) -> u64 {
+    let step = |hash: u64, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+    text.bytes().fold(0xcbf2_9ce4_8422_2325, step)
 }
 
 /// FNV-1a, 32 bits: stable between versions and platforms, as ids must be.
@@ -131,6 +161,29 @@ mod tests {
     }
 
     #[test]
+    fn mistrals_ids_are_nine_letters_and_digits_and_stay_the_same_as_the_conversation_grows() {
+        let long = "x".repeat(430);
+        let stored =
+            ["D681PevKs", "call_1", "toolu_01A", "", "", "null", &long, "D681PevKs", "call_1", "D681-evKs", "é"];
+        let all = assign(IdForm::Mistral, &stored, true);
+        assert!(all.iter().all(|id| id.len() == 9 && id.bytes().all(|byte| byte.is_ascii_alphanumeric())), "{all:?}");
+        assert_eq!(all.iter().collect::<HashSet<_>>().len(), stored.len(), "{all:?}");
+        assert_eq!(all[0], "D681PevKs", "an id of the right form stays");
+        for known in 0..stored.len() {
+            assert_eq!(assign(IdForm::Mistral, &stored[..known], false), all[..known], "after {known} calls");
+        }
+        assert_eq!(all[1], "9gD2Dimct", "the mapping is the same in every version");
+    }
+
+    #[test]
+    fn an_id_that_looks_like_the_hash_of_an_earlier_one_gets_another() {
+        let hashed = assign(IdForm::Mistral, &["call_1"], false).remove(0);
+        let ids = assign(IdForm::Mistral, &["call_1", &hashed], true);
+        assert_eq!(ids[0], hashed);
+        assert_ne!(ids[1], hashed);
+    }
+
+    #[test]
     fn chat_ids_may_repeat_in_another_turn() {
         let mut ids = CallIds::new(IdForm::Chat);
         assert_eq!(ids.assign("call_0", true), "call_0");
@@ -145,7 +198,7 @@ mod tests {
     proptest! {
         #[test]
         fn ids_are_valid_and_distinct(ids in prop::collection::vec("[a-b|é]{0,3}|[a-c+]{60,70}", 0..20)) {
-            for form in [IdForm::Chat, IdForm::Anthropic] {
+            for form in [IdForm::Chat, IdForm::Anthropic, IdForm::Mistral] {
                 let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
                 let given = assign(form, &ids, false);
                 prop_assert!(given.iter().all(|id| !id.is_empty() && id.len() <= form.limit()));

@@ -16,7 +16,7 @@ pub fn price(rates: &ModelCost, usage: &Usage) -> Cost {
 /// [`price`] times a factor: service tiers are sold at a multiple.
 #[must_use]
 pub fn price_scaled(rates: &ModelCost, usage: &Usage, factor: f64) -> Cost {
-    let size = usage.input + usage.cache_read + usage.cache_write;
+    let size = usage.input.saturating_add(usage.cache_read).saturating_add(usage.cache_write);
     let tier = rates
         .tiers
         .iter()

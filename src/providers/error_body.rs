@@ -56,10 +56,11 @@ impl ErrorBody {
         }
     }
 
-    /// True when the body holds an error: an `error` that is not null.
+    /// True when the body holds an error: an `error` that is not null, or Mistral's word for what the whole body is.
     pub(crate) fn is_in(body: &Value) -> bool {
         let body = body.get(0).unwrap_or(body);
         body.get("error").is_some_and(|error| !error.is_null())
+            || body.get("object").is_some_and(|kind| kind == "error")
     }
 
     /// True when the type or one of the codes is in the list.

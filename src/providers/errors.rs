@@ -173,7 +173,9 @@ fn http_text(status: u16, headers: &HeaderMap, body: &str, is_page: bool) -> Str
         page if is_page => title(page).unwrap_or_else(|| "(a web page)".to_owned()),
         text => cap(text),
     };
-    let id = ["request-id", "x-request-id"].iter().find_map(|name| headers.get(*name)?.to_str().ok());
+    let id = ["request-id", "x-request-id", "mistral-correlation-id"]
+        .iter()
+        .find_map(|name| headers.get(*name)?.to_str().ok());
     match id.filter(|id| !id.is_empty() && !body.contains(id)) {
         Some(id) => format!("{status}: {shown} (request id: {id})"),
         None => format!("{status}: {shown}"),

@@ -202,6 +202,52 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for First<T> {
     }
 }
 
+/// A text that may also come as a list.
+pub(crate) enum TextOrList<'a, T> {
+    /// A string, or nothing.
+    Text(Text<'a>),
+    /// The elements of a list.
+    List(Vec<T>),
+}
+
+impl<T> Default for TextOrList<'_, T> {
+    fn default() -> Self {
+        Self::Text(Text::default())
+    }
+}
+
+impl<'de: 'a, 'a, T: Deserialize<'de>> Deserialize<'de> for TextOrList<'a, T> {
+    fn deserialize<D: Deserializer<'de>>(input: D) -> Result<Self, D::Error> {
+        struct Read<T>(PhantomData<T>);
+        impl<'de, T: Deserialize<'de>> Visitor<'de> for Read<T> {
+            type Value = TextOrList<'de, T>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a string or a list")
+            }
+
+            fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Self::Value, E> {
+                Ok(TextOrList::Text(Text(Some(Cow::Borrowed(text)))))
+            }
+
+            fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
+                Ok(TextOrList::Text(Text(Some(Cow::Owned(text.to_owned())))))
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
+                let mut elements = Vec::new();
+                while let Some(element) = list.next_element::<T>()? {
+                    elements.push(element);
+                }
+                Ok(TextOrList::List(elements))
+            }
+
+            forget!(bool number null map);
+        }
+        input.deserialize_any(Read(PhantomData))
+    }
+}
+
 /// A text that may also come as a list of parts: the `text` of the parts is joined.
 #[derive(Default)]
 pub(crate) struct PartsOrText<'a>(pub(crate) Text<'a>);
@@ -214,33 +260,13 @@ impl<'de: 'a, 'a> Deserialize<'de> for PartsOrText<'a> {
             #[serde(borrow)]
             text: Text<'a>,
         }
-        struct Read;
-        impl<'de> Visitor<'de> for Read {
-            type Value = PartsOrText<'de>;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a string or a list of parts")
+        Ok(Self(match TextOrList::<Obj<Part<'de>>>::deserialize(input)? {
+            TextOrList::Text(text) => text,
+            TextOrList::List(parts) => {
+                let texts = parts.iter().filter_map(|part| part.0.as_ref()?.text.get());
+                Text(Some(Cow::Owned(texts.collect())))
             }
-
-            fn visit_borrowed_str<E>(self, text: &'de str) -> Result<PartsOrText<'de>, E> {
-                Ok(PartsOrText(Text(Some(Cow::Borrowed(text)))))
-            }
-
-            fn visit_str<E>(self, text: &str) -> Result<PartsOrText<'de>, E> {
-                Ok(PartsOrText(Text(Some(Cow::Owned(text.to_owned())))))
-            }
-
-            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<PartsOrText<'de>, A::Error> {
-                let mut joined = String::new();
-                while let Some(part) = list.next_element::<Obj<Part<'de>>>()? {
-                    joined.push_str(part.0.as_ref().and_then(|part| part.text.get()).unwrap_or_default());
-                }
-                Ok(PartsOrText(Text(Some(Cow::Owned(joined)))))
-            }
-
-            forget!(bool number null map);
-        }
-        input.deserialize_any(Read)
+        }))
     }
 }
 

@@ -55,7 +55,7 @@ pub fn estimate_input(messages: &[Message]) -> u64 {
         _ => (0, 0),
     };
     let chars: usize = messages[start..].iter().map(chars_of).sum();
-    known + tokens(chars)
+    known.saturating_add(tokens(chars))
 }
 
 fn counts(answer: &AssistantMessage) -> bool {

@@ -6,10 +6,10 @@
 //!
 //! | module | what |
 //! |---|---|
-//! | [`completions`], [`anthropic`] | the wire APIs: each translates the request and decodes the stream, nothing else |
+//! | [`completions`], [`anthropic`], [`mistral`] | the wire APIs: each translates the request and decodes the stream, nothing else |
 //! | [`mod@wire_api`], `call`, [`http`], [`tls`] | what an API module implements, one call, the HTTP client |
 //! | [`sse`], [`assembler`], [`arguments`], [`call_ids`], [`json_repair`] | framing, building the message, arguments of calls |
-//! | [`transform`], [`prompt`], [`limits`], [`sampling`], [`headers`], `thinking`, `compat`, `hosts` | making a request |
+//! | [`transform`], [`prompt`], [`limits`], [`sampling`], [`headers`], `request_json`, `thinking`, `compat`, `hosts` | making a request |
 //! | [`errors`], [`error_text`], [`overflow`], [`retry_after`] | what a failure means |
 //! | [`cost`] | what it costs |
 //! | [`catalogue`], [`models_json`], [`selection`], [`credentials`], [`environment`] | which models, which keys |
@@ -37,11 +37,13 @@ pub mod http;
 pub mod json_repair;
 mod lax;
 pub mod limits;
+pub mod mistral;
 pub mod models_json;
 pub mod offline;
 pub mod overflow;
 mod playback;
 pub mod prompt;
+mod request_json;
 pub mod retry_after;
 pub mod sampling;
 pub mod scripted;
@@ -91,7 +93,7 @@ pub enum CacheRetention {
 /// The wire API of that name; `None` when this version does not speak it.
 #[must_use]
 pub fn wire_api(api: &str) -> Option<&'static dyn WireApi> {
-    const APIS: &[&dyn WireApi] = &[&completions::Completions, &anthropic::Anthropic];
+    const APIS: &[&dyn WireApi] = &[&completions::Completions, &anthropic::Anthropic, &mistral::Mistral];
     APIS.iter().copied().find(|known| known.name() == api)
 }
 

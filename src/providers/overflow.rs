@@ -84,7 +84,7 @@ pub fn is_overflow_text(text: &str, provider: &str) -> bool {
 /// fit and had no room left to answer (rule E6).
 #[must_use]
 pub fn is_silent_overflow(message: &AssistantMessage, window: u64) -> bool {
-    let input = message.usage.input + message.usage.cache_read;
+    let input = message.usage.input.saturating_add(message.usage.cache_read);
     match message.stop_reason {
         StopReason::Stop => window > 0 && input > window,
         StopReason::Length => window > 0 && message.usage.output == 0 && input * 100 >= window * 99,

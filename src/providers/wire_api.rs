@@ -159,6 +159,13 @@ pub(crate) fn join_url(base: &str, path: &str) -> String {
     format!("{}{path}", base.trim().trim_end_matches('/'))
 }
 
+/// `base` with `path` of the first version of an API behind it; a base that ends with the version is understood too.
+#[must_use]
+pub(crate) fn join_v1_url(base: &str, path: &str) -> String {
+    let is_versioned = base.trim().trim_end_matches('/').ends_with("/v1");
+    join_url(base, &format!("{}{path}", if is_versioned { "" } else { "/v1" }))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

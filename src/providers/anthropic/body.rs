@@ -20,7 +20,7 @@ use crate::{
         hosts::{copilot_headers, session_headers},
         prompt::{Prompt, ToolMode},
         transform::{Target, turns},
-        wire_api::{Outgoing, join_url},
+        wire_api::{Outgoing, join_v1_url},
     },
 };
 
@@ -77,7 +77,7 @@ pub(super) fn write(request: &Request) -> Result<Outgoing, Failure> {
         )
     })?;
     Ok(Outgoing {
-        url: url(&model.base_url),
+        url: join_v1_url(&model.base_url, "/messages"),
         headers: headers(request, &compat, &betas(request, &compat, thinking, has_tools, changes_tools))?,
         body: Bytes::from(json),
     })
@@ -91,12 +91,6 @@ fn declared<'a>(messages: &'a [Message], prompt: &'a Prompt) -> impl Iterator<It
         _ => None,
     });
     prompt.tools.iter().chain(late.flatten()).map(|tool| tool.name.as_str())
-}
-
-/// The endpoint; a base that already ends with the version is understood too.
-fn url(base: &str) -> String {
-    let is_versioned = base.trim().trim_end_matches('/').ends_with("/v1");
-    join_url(base, if is_versioned { "/messages" } else { "/v1/messages" })
 }
 
 fn fields(request: &Request, compat: &Compat, thinking: Thinking<'_>, cap: u64) -> Map<String, Value> {

@@ -9,7 +9,7 @@ use super::{
     compat::{CacheKeyMode, Compat, SessionAffinity, is_nvidia},
     messages::{Writer, free_text_tools, tools},
     thinking::add_thinking,
-    wire::{CacheMark, WireBody, WireContent, WireMessage, WireSystem, WireTool},
+    wire::{CacheMark, WireContent, WireMessage, WireSystem, WireTool},
 };
 use crate::{
     protocol::{Failure, FailureClass, Message, Model, ToolDeclaration},
@@ -20,6 +20,7 @@ use crate::{
         hosts::{copilot_headers, session_headers},
         limits::output_cap,
         prompt::{Prompt, ToolMode},
+        request_json::RequestBody,
         transform::{Target, turns},
         wire_api::{Outgoing, join_url},
     },
@@ -67,7 +68,7 @@ fn body(request: &Request, compat: &Compat) -> Result<Vec<u8>, Failure> {
         let hour = request.cache == CacheRetention::Long && compat.long_cache_retention;
         mark(&mut messages, &mut tools, CacheMark::new(hour));
     }
-    let wire = WireBody {
+    let wire = RequestBody {
         fields: fields(request, compat, !tools.is_empty()),
         tools: (!tools.is_empty() || (compat.tools_with_tool_history && has_tool_history(&messages))).then_some(tools),
         messages,

@@ -8,9 +8,15 @@ use std::collections::HashMap;
 use serde::Deserialize;
 use serde_json::{Value, value::RawValue};
 
-use super::{details::Details, messages::REASONING_FIELDS, usage::WireUsage};
+use super::{
+    calls::{Calls, Function},
+    details::Details,
+    ends::stop_reason,
+    messages::REASONING_FIELDS,
+    usage::WireUsage,
+};
 use crate::{
-    protocol::{Failure, FailureClass, StopReason},
+    protocol::{Failure, FailureClass},
     providers::{
         assembler::Assembler,
         errors::{malformed_event, stream_failure},
@@ -85,15 +91,6 @@ struct Fragment<'a> {
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Function<'a> {
-    #[serde(borrow)]
-    name: Text<'a>,
-    #[serde(borrow)]
-    arguments: Option<&'a RawValue>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default)]
 struct Custom<'a> {
     #[serde(borrow)]
     name: Text<'a>,
@@ -108,13 +105,6 @@ impl Chunk<'_> {
     }
 }
 
-/// A call that is being streamed.
-struct OpenCall {
-    index: Option<u64>,
-    id: String,
-    place: usize,
-}
-
 /// Reads one answer.
 pub struct Decoder {
     provider: String,
@@ -124,7 +114,7 @@ pub struct Decoder {
     free_text: HashMap<String, String>,
     text: Option<usize>,
     thinking: Option<usize>,
-    calls: Vec<OpenCall>,
+    calls: Calls,
     details: Details,
     finish: Option<String>,
 }
@@ -139,7 +129,7 @@ impl Decoder {
             free_text,
             text: None,
             thinking: None,
-            calls: Vec::new(),
+            calls: Calls::default(),
             details: Details::default(),
             finish: None,
         }
@@ -159,7 +149,7 @@ impl Decoder {
                 self.fragment(fragment, out);
             }
             if let Some(function) = &delta.function_call.0 {
-                self.function(Some(0), "", function, out);
+                self.calls.function(Some(0), "", function, out);
             }
         }
         for usage in [chunk.usage, choice.and_then(|choice| choice.usage)].into_iter().flatten() {
@@ -212,7 +202,7 @@ impl Decoder {
         let id = fragment.id.get().unwrap_or_default();
         if let Some(custom) = &fragment.custom.0 {
             let name = custom.name.get().unwrap_or_default();
-            let place = self.call(fragment.index.0, id, name, out);
+            let place = self.calls.place(fragment.index.0, id, name, out);
             let property = self.free_text.get(name).map_or("input", String::as_str);
             if !name.is_empty() {
                 out.call_is_free_text(place, property);
@@ -220,48 +210,8 @@ impl Decoder {
             out.call_delta(place, custom.input.get().unwrap_or_default());
         } else {
             let nothing = Function::default();
-            self.function(fragment.index.0, id, fragment.function.0.as_ref().unwrap_or(&nothing), out);
+            self.calls.function(fragment.index.0, id, fragment.function.0.as_ref().unwrap_or(&nothing), out);
         }
-    }
-
-    fn function(&mut self, index: Option<u64>, id: &str, function: &Function<'_>, out: &mut Assembler) {
-        let place = self.call(index, id, function.name.get().unwrap_or_default(), out);
-        let Some(raw) = function.arguments.map(RawValue::get) else { return };
-        match serde_json::from_str::<Text<'_>>(raw).ok().as_ref().and_then(Text::get) {
-            Some(text) => out.call_delta(place, text),
-            // Some servers send the object itself, whole.
-            None if raw.starts_with('{') => out.call_delta(place, raw),
-            None => {}
-        }
-    }
-
-    /// The call that a fragment belongs to. The same index is the same call, unless both another id and a name come:
-    /// some servers number every call 0, others send a new id with each piece. Without an index the id decides, then
-    /// whether there is a name.
-    fn call(&mut self, index: Option<u64>, id: &str, name: &str, out: &mut Assembler) -> usize {
-        let has_id = !id.is_empty() && id != "null";
-        let known = match index {
-            Some(index) => self.calls.iter().rposition(|call| call.index == Some(index)).filter(|at| {
-                let other_id = has_id && !self.calls[*at].id.is_empty() && self.calls[*at].id != id;
-                !other_id || name.is_empty()
-            }),
-            None => match self.calls.iter().rposition(|call| has_id && call.id == id) {
-                None if name.is_empty() => self.calls.len().checked_sub(1),
-                found => found,
-            },
-        };
-        if let Some(at) = known {
-            let call = &mut self.calls[at];
-            if has_id && call.id.is_empty() {
-                id.clone_into(&mut call.id);
-                out.call_id(call.place, id);
-            }
-            out.call_name(call.place, name);
-            return call.place;
-        }
-        let place = out.call_start(id, name);
-        self.calls.push(OpenCall { index, id: if has_id { id.to_owned() } else { String::new() }, place });
-        place
     }
 
     /// Ends the answer as its finish reason says.
@@ -269,19 +219,9 @@ impl Decoder {
         if let (Some(place), Some(details)) = (self.thinking, self.details.to_json()) {
             out.thinking_replay(place, details);
         }
-        let failed = |class, retryable| Failure {
-            retryable,
-            ..Failure::new(class, format!("Provider finish_reason: {reason}"))
-        };
-        match reason {
-            "stop" | "end" => out.done(StopReason::Stop),
-            "length" => out.done(StopReason::Length),
-            "tool_calls" | "function_call" => out.done(StopReason::ToolUse),
-            "content_filter" => out.fail(failed(FailureClass::ContentFilter, false)),
-            "model_context_window_exceeded" => out.fail(failed(FailureClass::ContextOverflow, false)),
-            "network_error" | "error" => out.fail(failed(FailureClass::ServerError, true)),
-            "insufficient_system_resource" => out.fail(failed(FailureClass::ProviderStop, true)),
-            _ => out.fail(failed(FailureClass::ProviderStop, false)),
+        match stop_reason(reason) {
+            Ok(stop) => out.done(stop),
+            Err(failure) => out.fail(failure),
         }
     }
 }

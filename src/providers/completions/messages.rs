@@ -7,14 +7,15 @@ use serde_json::{Value, json, value::RawValue};
 use super::{
     compat::Compat,
     wire::{
-        DataUrl, ImageUrl, JsonText, WireAssistant, WireCall, WireContent, WireCustom, WireCustomCall, WireFormat,
-        WireFunction, WireFunctionCall, WireGrammar, WireMessage, WirePart, WireSystem, WireTool,
+        ImageUrl, WireAssistant, WireCall, WireContent, WireCustom, WireCustomCall, WireFormat, WireFunction,
+        WireFunctionCall, WireGrammar, WireMessage, WirePart, WireSystem, WireTool,
     },
 };
 use crate::{
     protocol::{Failure, ImageBlock, Model, SystemMessage, ThinkingBlock, ToolDeclaration},
     providers::{
         prompt::{Prompt, update_text},
+        request_json::{DataUrl, JsonText},
         sampling::{grammar, strict_schema},
         transform::{AssistantPart, AssistantTurn, Call, CallResult, Part, Turn, joined_text},
     },
@@ -248,16 +249,17 @@ fn declare<'a>(tool: &'a ToolDeclaration, compat: &Compat) -> Result<WireTool<'a
     }
     let strict = strict_schema(tool, compat.strict_mode, |_, _| true)?;
     let is_strict = strict.is_some();
-    let parameters = match strict {
-        Some(schema) => Cow::Owned(schema),
-        None if tool.parameters.is_object() => Cow::Borrowed(&tool.parameters),
-        None => Cow::Owned(empty_schema()),
-    };
+    let parameters = parameters(tool, strict);
     // Hosts that do not know the field may refuse it: it is sent only where it is known.
     let function = WireFunction { name, description, parameters, strict: compat.strict_mode.then_some(is_strict) };
     Ok(WireTool::Function { function, cache_control: None })
 }
 
-fn empty_schema() -> Value {
-    json!({"type": "object", "properties": {}})
+/// The schema to declare: the strict form where there is one, else the tool's own.
+pub(in crate::providers) fn parameters(tool: &ToolDeclaration, strict: Option<Value>) -> Cow<'_, Value> {
+    match strict {
+        Some(schema) => Cow::Owned(schema),
+        None if tool.parameters.is_object() => Cow::Borrowed(&tool.parameters),
+        None => Cow::Owned(json!({"type": "object", "properties": {}})),
+    }
 }

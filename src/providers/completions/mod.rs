@@ -2,16 +2,18 @@
 //!
 //! - [`compat`]: how hosts differ
 //! - `body`, `messages`, `wire`, `thinking`: the request
-//! - [`decoder`], `usage`, `details`: the answer
+//! - [`decoder`], `calls`, `ends`, `usage`, `details`: the answer
 
 mod body;
+pub(super) mod calls;
 pub mod compat;
 pub mod decoder;
 mod details;
-mod messages;
+pub(super) mod ends;
+pub(super) mod messages;
 mod thinking;
 mod usage;
-mod wire;
+pub(super) mod wire;
 
 use std::collections::HashMap;
 

@@ -1,11 +1,11 @@
 //! The JSON of Chat Completions requests, borrowing from the conversation.
 
-use std::{borrow::Cow, fmt};
+use std::borrow::Cow;
 
-use serde::{Serialize, Serializer, ser::SerializeMap};
-use serde_json::{Map, Value, value::RawValue};
+use serde::Serialize;
+use serde_json::{Value, value::RawValue};
 
-use crate::protocol::ImageBlock;
+use crate::providers::request_json::{DataUrl, JsonText};
 
 /// A message of the request.
 #[derive(Debug, Serialize)]
@@ -105,26 +105,9 @@ pub(super) struct ImageUrl<'a> {
     pub(super) url: DataUrl<'a>,
 }
 
-/// A picture as a data URL, written without building the text: pictures are megabytes.
-#[derive(Debug)]
-pub(super) struct DataUrl<'a>(pub(super) &'a ImageBlock);
-
-impl fmt::Display for DataUrl<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "data:{};base64,", self.0.mime_type)?;
-        f.write_str(&self.0.data)
-    }
-}
-
-impl Serialize for DataUrl<'_> {
-    fn serialize<S: Serializer>(&self, out: S) -> Result<S::Ok, S::Error> {
-        out.collect_str(self)
-    }
-}
-
 /// Anthropic's way to mark the end of a prefix that is worth caching.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub(super) struct CacheMark {
+pub(in crate::providers) struct CacheMark {
     #[serde(rename = "type")]
     kind: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -145,9 +128,9 @@ pub(super) enum WireCall<'a> {
 }
 
 #[derive(Debug, Serialize)]
-pub(super) struct WireFunctionCall<'a> {
-    pub(super) name: Cow<'a, str>,
-    pub(super) arguments: JsonText<'a>,
+pub(in crate::providers) struct WireFunctionCall<'a> {
+    pub(in crate::providers) name: Cow<'a, str>,
+    pub(in crate::providers) arguments: JsonText<'a>,
 }
 
 #[derive(Debug, Serialize)]
@@ -156,19 +139,9 @@ pub(super) struct WireCustomCall<'a> {
     pub(super) input: &'a str,
 }
 
-/// An object as a string of JSON.
-#[derive(Debug)]
-pub(super) struct JsonText<'a>(pub(super) &'a Map<String, Value>);
-
-impl Serialize for JsonText<'_> {
-    fn serialize<S: Serializer>(&self, out: S) -> Result<S::Ok, S::Error> {
-        out.serialize_str(&serde_json::to_string(self.0).map_err(serde::ser::Error::custom)?)
-    }
-}
-
 #[derive(Debug, Serialize)]
 #[serde(tag = "type", rename_all = "lowercase")]
-pub(super) enum WireTool<'a> {
+pub(in crate::providers) enum WireTool<'a> {
     Function {
         function: WireFunction<'a>,
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -180,16 +153,16 @@ pub(super) enum WireTool<'a> {
 }
 
 #[derive(Debug, Serialize)]
-pub(super) struct WireFunction<'a> {
-    pub(super) name: &'a str,
-    pub(super) description: &'a str,
-    pub(super) parameters: Cow<'a, Value>,
+pub(in crate::providers) struct WireFunction<'a> {
+    pub(in crate::providers) name: &'a str,
+    pub(in crate::providers) description: &'a str,
+    pub(in crate::providers) parameters: Cow<'a, Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) strict: Option<bool>,
+    pub(in crate::providers) strict: Option<bool>,
 }
 
 #[derive(Debug, Serialize)]
-pub(super) struct WireCustom<'a> {
+pub(in crate::providers) struct WireCustom<'a> {
     pub(super) name: &'a str,
     pub(super) description: &'a str,
     pub(super) format: WireFormat<'a>,
@@ -197,33 +170,12 @@ pub(super) struct WireCustom<'a> {
 
 #[derive(Debug, Serialize)]
 #[serde(tag = "type", rename_all = "lowercase")]
-pub(super) enum WireFormat<'a> {
+pub(in crate::providers) enum WireFormat<'a> {
     Grammar { grammar: WireGrammar<'a> },
 }
 
 #[derive(Debug, Serialize)]
-pub(super) struct WireGrammar<'a> {
+pub(in crate::providers) struct WireGrammar<'a> {
     pub(super) syntax: &'static str,
     pub(super) definition: &'a str,
-}
-
-/// The whole request: small fields in a map, so that settings can overrule each of them, and the large ones beside it.
-pub(super) struct WireBody<'a> {
-    pub(super) fields: Map<String, Value>,
-    pub(super) messages: Vec<WireMessage<'a>>,
-    pub(super) tools: Option<Vec<WireTool<'a>>>,
-}
-
-impl Serialize for WireBody<'_> {
-    fn serialize<S: Serializer>(&self, out: S) -> Result<S::Ok, S::Error> {
-        let mut map = out.serialize_map(None)?;
-        for (name, value) in &self.fields {
-            map.serialize_entry(name, value)?;
-        }
-        if let Some(tools) = self.tools.as_ref().filter(|_| !self.fields.contains_key("tools")) {
-            map.serialize_entry("tools", tools)?;
-        }
-        map.serialize_entry("messages", &self.messages)?;
-        map.end()
-    }
 }

@@ -312,6 +312,6 @@ fn strict_tools_avoid_what_the_host_refuses() {
 #[test]
 fn a_base_with_the_version_is_understood() {
     for base in ["https://h/anthropic", "https://h/anthropic/", "https://h/anthropic/v1", "https://h/anthropic/v1/"] {
-        assert_eq!(url(base), "https://h/anthropic/v1/messages");
+        assert_eq!(join_v1_url(base, "/messages"), "https://h/anthropic/v1/messages");
     }
 }

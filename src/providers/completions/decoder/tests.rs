@@ -2,7 +2,7 @@ use serde_json::json;
 
 use super::*;
 use crate::{
-    protocol::{AssistantMessage, Block, StreamEvent, ThinkingLevel},
+    protocol::{AssistantMessage, Block, StopReason, StreamEvent, ThinkingLevel},
     providers::testing::model,
 };
 

@@ -1,0 +1,56 @@
+//! Pieces of JSON that the requests of several APIs are made of, written without copying what they hold.
+
+use std::fmt;
+
+use serde::{Serialize, Serializer, ser::SerializeMap};
+use serde_json::{Map, Value};
+
+use crate::protocol::ImageBlock;
+
+/// A picture as a data URL, written without building the text: pictures are megabytes.
+#[derive(Debug)]
+pub(crate) struct DataUrl<'a>(pub(crate) &'a ImageBlock);
+
+impl fmt::Display for DataUrl<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "data:{};base64,", self.0.mime_type)?;
+        f.write_str(&self.0.data)
+    }
+}
+
+impl Serialize for DataUrl<'_> {
+    fn serialize<S: Serializer>(&self, out: S) -> Result<S::Ok, S::Error> {
+        out.collect_str(self)
+    }
+}
+
+/// An object as a string of JSON.
+#[derive(Debug)]
+pub(crate) struct JsonText<'a>(pub(crate) &'a Map<String, Value>);
+
+impl Serialize for JsonText<'_> {
+    fn serialize<S: Serializer>(&self, out: S) -> Result<S::Ok, S::Error> {
+        out.serialize_str(&serde_json::to_string(self.0).map_err(serde::ser::Error::custom)?)
+    }
+}
+
+/// A whole request: small fields in a map, so that settings can overrule each of them, and the large ones beside it.
+pub(crate) struct RequestBody<M, T> {
+    pub(crate) fields: Map<String, Value>,
+    pub(crate) messages: Vec<M>,
+    pub(crate) tools: Option<Vec<T>>,
+}
+
+impl<M: Serialize, T: Serialize> Serialize for RequestBody<M, T> {
+    fn serialize<S: Serializer>(&self, out: S) -> Result<S::Ok, S::Error> {
+        let mut map = out.serialize_map(None)?;
+        for (name, value) in &self.fields {
+            map.serialize_entry(name, value)?;
+        }
+        if let Some(tools) = self.tools.as_ref().filter(|_| !self.fields.contains_key("tools")) {
+            map.serialize_entry("tools", tools)?;
+        }
+        map.serialize_entry("messages", &self.messages)?;
+        map.end()
+    }
+}
