@@ -3,14 +3,15 @@
 //! Decoders of all APIs drive this one: they say what arrived, in their provider's order, and the assembler keeps the
 //! books: places in the content, ids of calls, arguments, usage and its price, and exactly one terminal event.
 
+mod call;
+
 use std::{collections::HashSet, sync::Arc, time::Instant};
 
-use uuid::Uuid;
-
-use super::{Request, arguments, cost};
+use self::call::CallDraft;
+use super::{Request, cost};
 use crate::protocol::{
     AssistantMessage, Block, Failure, FailureClass, Model, StopReason, StreamEvent, TextBlock, ThinkingBlock,
-    ThinkingLevel, ToolCall, Usage,
+    ThinkingLevel, Usage,
     time::{Millis, now_ms},
 };
 
@@ -22,6 +23,8 @@ pub struct Assembler {
     blocks: Vec<Draft>,
     ids: HashSet<String>,
     events: Vec<StreamEvent>,
+    /// The price is the model's rates times this: service tiers.
+    price_factor: f64,
     begun: Instant,
     phase: Phase,
 }
@@ -38,15 +41,6 @@ enum Draft {
     Text { block: TextBlock, open: bool },
     Thinking { block: ThinkingBlock, open: bool },
     Call(CallDraft),
-}
-
-#[derive(Default)]
-struct CallDraft {
-    call: ToolCall,
-    raw: String,
-    /// The call takes free text: it becomes the value of this argument.
-    property: Option<String>,
-    closed: bool,
 }
 
 impl Assembler {
@@ -74,6 +68,7 @@ impl Assembler {
             blocks: Vec::new(),
             ids: HashSet::new(),
             events: Vec::new(),
+            price_factor: 1.0,
             begun: Instant::now(),
             phase: Phase::Waiting,
         }
@@ -128,14 +123,19 @@ impl Assembler {
         }
     }
 
-    /// Tokens so far; they replace what was known. A total of zero is summed from its parts. Without a `billed` total
-    /// the model's rates price them.
+    /// The factor at which the answer's service tier is sold; counts for usage that is told after it.
+    pub fn price_factor(&mut self, factor: f64) {
+        self.price_factor = factor;
+    }
+
+    /// Tokens so far; they replace what was known. A total of 0 is summed up, another is the provider's own and stays.
+    /// Without a `billed` total the model's rates price them.
     pub fn usage(&mut self, mut usage: Usage, billed: Option<f64>) {
         if usage.total_tokens == 0 {
             usage = usage.summed();
         }
         usage.reasoning.get_or_insert(0);
-        usage.cost = cost::price(&self.model.cost, &usage);
+        usage.cost = cost::price_scaled(&self.model.cost, &usage, self.price_factor);
         if let Some(total) = billed {
             usage.cost = cost::billed(usage.cost, total);
         }
@@ -160,6 +160,16 @@ impl Assembler {
         }
     }
 
+    /// The whole text of a block as the provider states it at the end: what was not streamed is added. Where it says
+    /// something else, what was shown stays.
+    pub fn text_complete(&mut self, index: usize, whole: &str) {
+        if let Some(Draft::Text { block, open: true }) = self.blocks.get(index)
+            && let Some(rest) = whole.strip_prefix(block.text.as_str()).filter(|rest| !rest.is_empty())
+        {
+            self.text_delta(index, rest);
+        }
+    }
+
     /// Sets a text block's replay data: a signature, or the names that the provider knows it by.
     pub fn text_replay(&mut self, index: usize, data: String) {
         if let Some(Draft::Text { block, .. }) = self.blocks.get_mut(index) {
@@ -179,6 +189,15 @@ impl Assembler {
         if let Some(Draft::Thinking { block, open: true }) = self.blocks.get_mut(index) {
             block.thinking.push_str(delta);
             self.emit(StreamEvent::ThinkingDelta { index, delta: delta.to_owned() });
+        }
+    }
+
+    /// The whole readable text of a thinking block, as [`Self::text_complete`].
+    pub fn thinking_complete(&mut self, index: usize, whole: &str) {
+        if let Some(Draft::Thinking { block, open: true }) = self.blocks.get(index)
+            && let Some(rest) = whole.strip_prefix(block.thinking.as_str()).filter(|rest| !rest.is_empty())
+        {
+            self.thinking_delta(index, rest);
         }
     }
 
@@ -208,16 +227,15 @@ impl Assembler {
 
     /// Opens a tool call with what is known of it; gives its place.
     pub fn call_start(&mut self, id: &str, name: &str) -> usize {
-        let call = ToolCall { id: id.to_owned(), name: name.to_owned(), ..ToolCall::default() };
-        let index = self.open(Draft::Call(CallDraft { call, ..CallDraft::default() }));
+        let index = self.open(Draft::Call(CallDraft::new(id, name)));
         self.emit(StreamEvent::ToolCallStart { index, id: id.to_owned(), name: name.to_owned() });
         index
     }
 
-    /// The call takes free text, which becomes the value of the argument `property`.
+    /// The call takes free text, which becomes the value of the argument `property`. Its events hold the JSON of that.
     pub fn call_is_free_text(&mut self, index: usize, property: &str) {
         if let Some(draft) = self.open_call(index) {
-            draft.property = Some(property.to_owned());
+            draft.take_free_text(property);
         }
     }
 
@@ -225,6 +243,15 @@ impl Assembler {
     pub fn call_id(&mut self, index: usize, id: &str) {
         if let Some(draft) = self.open_call(index)
             && draft.call.id.is_empty()
+        {
+            id.clone_into(&mut draft.call.id);
+        }
+    }
+
+    /// A call's final id, of a provider that called it something else at first.
+    pub fn call_renamed(&mut self, index: usize, id: &str) {
+        if let Some(draft) = self.open_call(index)
+            && !id.is_empty()
         {
             id.clone_into(&mut draft.call.id);
         }
@@ -251,19 +278,28 @@ impl Assembler {
         if let Some(draft) = self.open_call(index)
             && !delta.is_empty()
         {
-            draft.raw.push_str(delta);
-            self.emit(StreamEvent::ToolCallDelta { index, delta: delta.to_owned() });
+            let delta = draft.push(delta);
+            self.emit(StreamEvent::ToolCallDelta { index, delta });
+        }
+    }
+
+    /// A call's whole argument text as the provider states it at the end: it counts, unless it is empty. What of it was
+    /// not streamed is added.
+    pub fn call_complete(&mut self, index: usize, whole: &str) {
+        if let Some(delta) = self.open_call(index).and_then(|draft| draft.complete(whole)) {
+            self.emit(StreamEvent::ToolCallDelta { index, delta });
         }
     }
 
     /// True when no argument text has come for the call.
     #[must_use]
     pub fn call_is_bare(&self, index: usize) -> bool {
-        matches!(self.blocks.get(index), Some(Draft::Call(draft)) if draft.raw.trim().is_empty())
+        matches!(self.blocks.get(index), Some(Draft::Call(draft)) if draft.is_bare())
     }
 
     /// Closes a block: a call's arguments are read and its id is made unique.
     pub fn end_block(&mut self, index: usize) {
+        self.close_call(index);
         let event = match self.blocks.get_mut(index) {
             Some(Draft::Text { block, open: open @ true }) => {
                 *open = false;
@@ -273,8 +309,8 @@ impl Assembler {
                 *open = false;
                 StreamEvent::ThinkingEnd { index, block: block.clone() }
             }
-            Some(Draft::Call(draft)) if !draft.closed => {
-                draft.close(&mut self.ids);
+            Some(Draft::Call(draft)) if !draft.ended => {
+                draft.ended = true;
                 StreamEvent::ToolCallEnd { index, call: draft.call.clone() }
             }
             _ => return,
@@ -299,10 +335,8 @@ impl Assembler {
 
     /// The call failed: ends the stream and keeps what arrived.
     pub fn fail(&mut self, failure: Failure) {
-        for draft in &mut self.blocks {
-            if let Draft::Call(draft) = draft {
-                draft.close(&mut self.ids);
-            }
+        for index in 0..self.blocks.len() {
+            self.close_call(index);
         }
         let aborted = failure.class == FailureClass::Aborted;
         self.finish(if aborted { StopReason::Aborted } else { StopReason::Error }, Some(failure));
@@ -330,9 +364,18 @@ impl Assembler {
         self.blocks.len() - 1
     }
 
+    /// Reads the arguments of a call.
+    fn close_call(&mut self, index: usize) {
+        if let Some(Draft::Call(draft)) = self.blocks.get_mut(index)
+            && let Some(delta) = draft.close(&mut self.ids)
+        {
+            self.emit(StreamEvent::ToolCallDelta { index, delta });
+        }
+    }
+
     fn open_call(&mut self, index: usize) -> Option<&mut CallDraft> {
         match self.blocks.get_mut(index) {
-            Some(Draft::Call(draft)) if !draft.closed => Some(draft),
+            Some(Draft::Call(draft)) if !draft.is_closed() => Some(draft),
             _ => None,
         }
     }
@@ -353,28 +396,6 @@ impl Draft {
             Self::Thinking { block, .. } => Block::Thinking(block),
             Self::Call(draft) => Block::ToolCall(draft.call),
         }
-    }
-}
-
-impl CallDraft {
-    fn close(&mut self, ids: &mut HashSet<String>) {
-        if std::mem::replace(&mut self.closed, true) {
-            return;
-        }
-        match self.property.take() {
-            Some(property) => {
-                self.call.arguments.insert(property, self.raw.as_str().into());
-            }
-            None => match arguments::parse(&self.raw) {
-                Ok(parsed) => self.call.arguments = parsed,
-                Err(problem) => self.call.arguments_error = Some(problem),
-            },
-        }
-        let id = self.call.id.trim();
-        if id.is_empty() || id == "null" || ids.contains(&self.call.id) {
-            self.call.id = format!("call_{}", Uuid::new_v4().simple());
-        }
-        ids.insert(self.call.id.clone());
     }
 }
 

@@ -15,13 +15,15 @@ pub enum IdForm {
     Anthropic,
     /// Mistral: exactly nine of `[A-Za-z0-9]`, unique within the request.
     Mistral,
+    /// Responses: the part before the `|` of a stored `call_id|item_id`, in Anthropic's form, not ending with `_`.
+    Responses,
 }
 
 impl IdForm {
     fn limit(self) -> usize {
         match self {
             Self::Chat => 40,
-            Self::Anthropic => 64,
+            Self::Anthropic | Self::Responses => 64,
             Self::Mistral => 9,
         }
     }
@@ -34,6 +36,16 @@ impl IdForm {
             let fits = id.len() == self.limit() && id.bytes().all(|byte| byte.is_ascii_alphanumeric());
             return if fits { Cow::Borrowed(id) } else { Cow::Owned(nine_characters(id)) };
         }
+        if self == Self::Responses {
+            return match self.shortened(split_item(id).0) {
+                Cow::Borrowed(id) => Cow::Borrowed(id.trim_end_matches('_')),
+                Cow::Owned(id) => Cow::Owned(id.trim_end_matches('_').to_owned()),
+            };
+        }
+        self.shortened(id)
+    }
+
+    fn shortened(self, id: &str) -> Cow<'_, str> {
         let clean = replace_foreign(id);
         if clean.len() <= self.limit() { clean } else { Cow::Owned(shorten(&clean, id, self.limit())) }
     }
@@ -119,8 +131,16 @@ fn fnv1a_64(text: &str) -> u64 {
     text.bytes().fold(0xcbf2_9ce4_8422_2325, step)
 }
 
+/// The ids of a Responses call: that of the call, and that of its item where there is one.
+pub(crate) fn split_item(id: &str) -> (&str, Option<&str>) {
+    match id.split_once('|') {
+        Some((call, item)) => (call, Some(item).filter(|item| !item.is_empty())),
+        None => (id, None),
+    }
+}
+
 /// FNV-1a, 32 bits: stable between versions and platforms, as ids must be.
-fn fnv1a(text: &str) -> u32 {
+pub(crate) fn fnv1a(text: &str) -> u32 {
     text.bytes().fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
 }
 
@@ -152,6 +172,7 @@ mod tests {
             assert_eq!(assign(form, &[&long], false)[0], ids[0], "the mapping is the same in every request");
         }
         assert_eq!(assign(IdForm::Chat, &["call_1|fc_2"], false), ["call_1_fc_2"]);
+        assert_eq!(assign(IdForm::Responses, &[&long], true), ["call_x"]);
     }
 
     #[test]
@@ -195,10 +216,30 @@ mod tests {
         assert_eq!(ids.assign("call_0", true), "call_0_2");
     }
 
+    #[test]
+    fn responses_ids_are_those_of_the_calls_without_their_items() {
+        let table = [
+            ("call_1|fc_1", "call_1"),
+            ("call_1", "call_1"),
+            ("toolu_01A", "toolu_01A"),
+            ("a.b__|x", "a_b"),
+            ("|fc_1", "call_1"),
+            ("___", "call_1"),
+        ];
+        for (stored, sent) in table {
+            assert_eq!(assign(IdForm::Responses, &[stored], false), [sent], "{stored}");
+        }
+        assert_eq!(assign(IdForm::Responses, &["a|fc_1", "a|fc_2", "a_"], true), ["a", "a_2", "a_3"]);
+        assert_eq!(
+            (split_item("c|f"), split_item("c|"), split_item("c")),
+            (("c", Some("f")), ("c", None), ("c", None))
+        );
+    }
+
     proptest! {
         #[test]
         fn ids_are_valid_and_distinct(ids in prop::collection::vec("[a-b|é]{0,3}|[a-c+]{60,70}", 0..20)) {
-            for form in [IdForm::Chat, IdForm::Anthropic, IdForm::Mistral] {
+            for form in [IdForm::Chat, IdForm::Anthropic, IdForm::Responses, IdForm::Mistral] {
                 let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
                 let given = assign(form, &ids, false);
                 prop_assert!(given.iter().all(|id| !id.is_empty() && id.len() <= form.limit()));

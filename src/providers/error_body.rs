@@ -11,10 +11,12 @@ pub(crate) struct ErrorBody {
     pub kind: Option<String>,
     /// `error.code`, also when it is a number.
     pub code: Option<String>,
-    /// A finer code of some providers, `error.details.error_code`.
+    /// A finer code of some providers: `error.details.error_code`, `error.innererror.code`.
     pub detail_code: Option<String>,
-    /// The code when it is an HTTP status of an error.
+    /// The code when it is an HTTP status of an error, or a number that is called the status.
     pub status: Option<u16>,
+    /// When a used-up plan begins anew, in seconds since the epoch.
+    pub resets_at: Option<i64>,
     /// What a router's own upstream said.
     pub upstream: Option<String>,
 }
@@ -46,11 +48,13 @@ impl ErrorBody {
             .find_map(said);
         let code = text(&place["code"]);
         let numeric = code.as_deref().and_then(|code| code.parse().ok());
+        let named = [place, body].iter().find_map(|place| u16::try_from(place["status"].as_u64()?).ok());
         Self {
             message,
             kind: text(&place["type"]).filter(|kind| kind != "error"),
-            detail_code: text(&place["details"]["error_code"]),
-            status: numeric.filter(|status| (400..600).contains(status)),
+            detail_code: text(&place["details"]["error_code"]).or_else(|| text(&place["innererror"]["code"])),
+            status: [numeric, named].into_iter().flatten().find(|status| (400..600).contains(status)),
+            resets_at: [place, body].iter().find_map(|place| place["resets_at"].as_i64()),
             upstream: text(&place["metadata"]["raw"]),
             code,
         }
@@ -65,13 +69,28 @@ impl ErrorBody {
 
     /// True when the type or one of the codes is in the list.
     pub(crate) fn is_any(&self, names: &[&str]) -> bool {
-        [&self.kind, &self.code, &self.detail_code].into_iter().flatten().any(|name| names.contains(&name.as_str()))
+        self.names().any(|name| names.contains(&name))
+    }
+
+    /// True when the type or one of the codes has one of the parts in it.
+    pub(crate) fn has_any(&self, parts: &[&str]) -> bool {
+        self.names().any(|name| parts.iter().any(|part| name.contains(part)))
+    }
+
+    fn names(&self) -> impl Iterator<Item = &str> {
+        [&self.kind, &self.code, &self.detail_code].into_iter().flatten().map(String::as_str)
     }
 
     /// All that can be matched against texts.
     pub(crate) fn words(&self) -> String {
         let parts = [&self.message, &self.kind, &self.code, &self.detail_code, &self.upstream];
         parts.into_iter().flatten().map(String::as_str).collect::<Vec<_>>().join(" ")
+    }
+
+    /// When a used-up plan begins anew, for people: `resets at 2026-10-26 07:33 UTC`.
+    pub(crate) fn reset_text(&self) -> Option<String> {
+        let time = jiff::Timestamp::from_second(self.resets_at?).ok()?;
+        Some(format!("resets at {}", time.strftime("%Y-%m-%d %H:%M UTC")))
     }
 
     /// The error in one line: the words, the upstream's words, and the type or code in brackets.
@@ -117,6 +136,9 @@ mod tests {
                 Some(502),
             ),
             (json!({"error": {"code": "1261", "message": "long"}}), "long (1261)", None),
+            (json!({"type": "error", "status": 429, "error": {"type": "t", "message": "m"}}), "m (t)", Some(429)),
+            (json!({"error": {"message": "m", "status": "INTERNAL"}}), "m", None),
+            (json!({"error": {"message": "m", "status": 200}}), "m", None),
             (json!({"error": {}}), "The provider reported an error without a text", None),
             (json!(7), "The provider reported an error without a text", None),
         ];

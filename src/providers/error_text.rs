@@ -25,6 +25,9 @@ const QUOTA: &[&str] = &[
     "out of budget",
     "quota exceeded",
     "billing",
+    "usage_limit_reached",
+    "usage_not_included",
+    "usage limit has been reached",
     "subscription_sharing_usage_limit_exceeded",
     "subscription_sharing_workplace_individual_usage_limit_exceeded",
 ];
@@ -279,6 +282,8 @@ mod tests {
             "429: {\"error\":{\"message\":\"You exceeded your current quota, please check your plan and billing details.\"}}",
             "429: insufficient_quota (rate limit)",
             "GoUsageLimitError: come back tomorrow",
+            "429: {\"error\":{\"type\":\"usage_limit_reached\",\"message\":\"x\"}}",
+            "The usage limit has been reached (resets at 2026-10-26 07:33 UTC)",
             "Monthly usage limit reached",
             "429: {\"error\":{\"code\": \"1308\",\"message\":\"x\"}}",
             "429: {\"code\":1308}",

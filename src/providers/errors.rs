@@ -25,9 +25,39 @@ const QUOTA_NAMES: &[&str] = &[
     "enforced_spend_limit_reached",
     "1308",
 ];
+/// Parts of codes that say the same: vendors have many.
+const QUOTA_PARTS: &[&str] = &["credit", "spend", "usage_limit"];
 const RATE_LIMIT_NAMES: &[&str] = &["rate_limit_error", "rate_limit_exceeded", "slow_down", "tokens", "requests"];
 const OVERLOADED_NAMES: &[&str] =
     &["overloaded_error", "overloaded", "server_is_overloaded", "server_busy", "engine_overloaded_error"];
+
+const CONTENT_FILTER_NAMES: &[&str] = &[
+    "content_filter",
+    "content_policy_violation",
+    "image_content_policy_violation",
+    "ResponsibleAIPolicyViolation",
+    "bio_policy",
+    "cyber_policy",
+];
+/// What is wrong with a request that a server took before it looked closer: prompts and pictures.
+const REFUSED_INPUT_NAMES: &[&str] = &[
+    "invalid_request_error",
+    "invalid_request",
+    "BadRequestError",
+    "invalid_prompt",
+    "invalid_image",
+    "invalid_image_format",
+    "invalid_base64_image",
+    "invalid_image_url",
+    "invalid_image_mode",
+    "image_too_large",
+    "image_too_small",
+    "image_parse_error",
+    "image_file_too_large",
+    "unsupported_image_media_type",
+    "empty_image_file",
+    "image_file_not_found",
+];
 
 /// The failure of a response whose status is no success. `now` is the time from which an HTTP date counts.
 #[must_use]
@@ -45,7 +75,8 @@ pub fn http_failure(provider: &str, status: u16, headers: &HeaderMap, body: &[u8
     } else {
         class_of(provider, Some(status), &error)
     };
-    let mut failure = Failure::new(class, http_text(status, headers, text, is_page)).with_status(status);
+    let shown = with_reset(class, http_text(status, headers, text, is_page), &error);
+    let mut failure = Failure::new(class, shown).with_status(status);
     failure.retry_after_ms = retry_after_ms(headers, now);
     let is_open = matches!(
         class,
@@ -62,7 +93,7 @@ pub fn http_failure(provider: &str, status: u16, headers: &HeaderMap, body: &[u8
 pub fn stream_failure(provider: &str, body: &Value) -> Failure {
     let error = ErrorBody::read(body);
     let class = class_of(provider, error.status, &error);
-    let mut failure = Failure::new(class, cap(&error.line()));
+    let mut failure = Failure::new(class, with_reset(class, cap(&error.line()), &error));
     failure.status = error.status;
     failure
 }
@@ -94,6 +125,14 @@ pub fn aborted() -> Failure {
     Failure::new(FailureClass::Aborted, "Request was aborted")
 }
 
+/// A plan that is used up for hours is not waited for: people are told when it begins anew.
+fn with_reset(class: FailureClass, text: String, error: &ErrorBody) -> String {
+    match error.reset_text().filter(|_| class == FailureClass::QuotaExhausted) {
+        Some(reset) => format!("{text} ({reset})"),
+        None => text,
+    }
+}
+
 fn class_of(provider: &str, status: Option<u16>, error: &ErrorBody) -> FailureClass {
     let words = error.words();
     if status != Some(429) && is_overflow_text(&words, provider) {
@@ -102,7 +141,7 @@ fn class_of(provider: &str, status: Option<u16>, error: &ErrorBody) -> FailureCl
     if error.is_any(&["tool_use_failed"]) {
         return FailureClass::ToolUseFailed;
     }
-    if error.is_any(&["content_filter"]) {
+    if error.is_any(CONTENT_FILTER_NAMES) {
         return FailureClass::ContentFilter;
     }
     match status {
@@ -134,6 +173,7 @@ fn by_status(status: u16, error: &ErrorBody, words: &str) -> FailureClass {
 fn is_quota(error: &ErrorBody, words: &str) -> bool {
     let lower = words.to_lowercase();
     error.is_any(QUOTA_NAMES)
+        || error.has_any(QUOTA_PARTS)
         || (!error.is_any(RATE_LIMIT_NAMES)
             && (is_quota_text(words) || lower.contains("credit balance") || lower.contains("insufficient credits")))
 }
@@ -156,7 +196,7 @@ fn by_name(error: &ErrorBody, words: &str) -> FailureClass {
         FailureClass::NotFound
     } else if named(&["request_too_large"]) {
         FailureClass::ContextOverflow
-    } else if named(&["invalid_request_error", "invalid_request", "BadRequestError"]) {
+    } else if named(REFUSED_INPUT_NAMES) {
         FailureClass::InvalidRequest
     } else {
         match transient(words) {

@@ -1,10 +1,12 @@
-//! How the sampling of a tool's arguments is constrained: strict JSON schemas and grammars.
+//! How answers are sampled: the model's own parameters, and constraints on a tool's arguments by strict JSON schemas
+//! and grammars.
 //!
 //! A declaration's `constrainedSampling` is `false`, `{"type":"json_schema","strict":"prefer"|"require"}` or
 //! `{"type":"grammar","variants":{"openai_lark"|"openai_regex": text}}`.
 
 use serde_json::{Map, Value, json};
 
+use super::Request;
 use crate::protocol::{Failure, FailureClass, ToolDeclaration};
 
 /// Keywords that strict mode does not take anywhere.
@@ -26,6 +28,25 @@ const NOT_STRICT: &[&str] = &[
     "prefixItems",
     "contains",
 ];
+
+/// The layers of sampling parameters of a request; a later one overrules what it names.
+fn layers(request: &Request) -> impl DoubleEndedIterator<Item = &Map<String, Value>> {
+    let by_level = request.model.sampling_params_by_thinking_level.as_ref();
+    let of_level = by_level.and_then(|levels| levels.get(request.thinking.as_str())?.as_object());
+    [request.model.sampling_params.as_ref(), of_level].into_iter().flatten()
+}
+
+/// Puts the sampling parameters over a request's fields. The field `conversation` is not theirs to set.
+pub(crate) fn add_sampling(fields: &mut Map<String, Value>, request: &Request, conversation: &str) {
+    for layer in layers(request) {
+        fields.extend(layer.iter().filter(|(name, _)| *name != conversation).map(|(n, v)| (n.clone(), v.clone())));
+    }
+}
+
+/// A sampling parameter of a request.
+pub(crate) fn sampling_param<'a>(request: &'a Request, name: &str) -> Option<&'a Value> {
+    layers(request).rev().find_map(|layer| layer.get(name))
+}
 
 /// A grammar that the text of a call must follow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

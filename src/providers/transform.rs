@@ -81,6 +81,8 @@ pub enum AssistantPart<'a> {
 pub struct Call<'a> {
     /// The id in the target's form.
     pub id: Cow<'a, str>,
+    /// The id as it is stored.
+    pub stored_id: &'a str,
     /// The name; never empty.
     pub name: Cow<'a, str>,
     /// The arguments that were understood: broken text is never replayed.
@@ -203,7 +205,7 @@ impl<'a> Build<'a, '_> {
         let name = wire_name(&call.name, self.target.declared);
         self.open.push(OpenCall { stored_id: &call.id, id: id.clone(), name: name.clone(), result: None });
         let thought_signature = call.thought_signature.as_deref().filter(|_| same_model);
-        Call { id, name, arguments: &call.arguments, thought_signature }
+        Call { id, stored_id: &call.id, name, arguments: &call.arguments, thought_signature }
     }
 
     /// A result answers the first call of its id that has none; others answer nothing and are left out.

@@ -109,6 +109,96 @@ fn arguments_are_read_once_and_their_faults_stay_with_the_call() {
     assert_eq!(json!(calls[2].arguments), json!({"code": "return \"1\""}));
 }
 
+/// The joined argument text of the events, and the arguments in the end.
+fn arguments(drive: impl FnOnce(&mut Assembler, usize)) -> (String, serde_json::Value) {
+    let mut out = assembler();
+    let index = out.call_start("a", "x");
+    drive(&mut out, index);
+    out.done(StopReason::Stop);
+    let deltas = out.events.iter().filter_map(|event| match event {
+        StreamEvent::ToolCallDelta { delta, .. } => Some(delta.as_str()),
+        _ => None,
+    });
+    let deltas = deltas.collect();
+    (deltas, json!(result(&mut out).0.tool_calls().next().unwrap().arguments))
+}
+
+#[test]
+fn the_final_word_on_arguments_counts_and_only_what_is_new_of_it_is_told() {
+    let table: [(&[&str], &[&str], &str, _); 7] = [
+        (&["{\"a\""], &["{\"a\":1}"], "{\"a\":1}", json!({"a": 1})),
+        (&[], &["{\"a\":1}", "{\"a\":1}"], "{\"a\":1}", json!({"a": 1})),
+        (&["{\"a\":1}"], &["", " "], "{\"a\":1}", json!({"a": 1})),
+        (&["{\"a\":1}"], &["{ \"a\": 1 }"], "{\"a\":1}", json!({"a": 1})),
+        (&["{\"a\":1}"], &["{\"b\":2}"], "{\"a\":1}", json!({"b": 2})),
+        (&["{\"a\":"], &["{\"a\":1", "{\"a\":12}"], "{\"a\":12}", json!({"a": 12})),
+        (&[], &[""], "", json!({})),
+    ];
+    for (deltas, words, told, stored) in table {
+        let got = arguments(|out, index| {
+            deltas.iter().for_each(|delta| out.call_delta(index, delta));
+            words.iter().for_each(|whole| out.call_complete(index, whole));
+        });
+        assert_eq!(got, (told.to_owned(), stored), "{deltas:?} {words:?}");
+    }
+}
+
+#[test]
+fn free_text_is_told_as_the_json_of_its_argument() {
+    let table: [(&[&str], &str, _); 4] = [
+        (&["a\n\"", "é\\"], "", "{\"co\\\"de\":\"a\\n\\\"é\\\\\"}"),
+        (&["a"], "ab", "{\"co\\\"de\":\"ab\"}"),
+        (&[], "a", "{\"co\\\"de\":\"a\"}"),
+        (&[], "", "{\"co\\\"de\":\"\"}"),
+    ];
+    for (deltas, whole, told) in table {
+        let got = arguments(|out, index| {
+            out.call_is_free_text(index, "co\"de");
+            deltas.iter().for_each(|delta| out.call_delta(index, delta));
+            out.call_complete(index, whole);
+        });
+        assert_eq!(got, (told.to_owned(), serde_json::from_str(told).unwrap()), "{deltas:?} {whole}");
+    }
+}
+
+#[test]
+fn the_final_word_on_a_text_adds_what_is_missing_and_takes_nothing_back() {
+    for (delta, whole, shown) in [("ab", "abc", "abc"), ("", "abc", "abc"), ("abc", "ab", "abc"), ("x", "abc", "x")] {
+        let mut out = assembler();
+        let (text, thinking) = (out.text_start(), out.thinking_start());
+        out.text_delta(text, delta);
+        out.text_complete(text, whole);
+        out.thinking_delta(thinking, delta);
+        out.thinking_complete(thinking, whole);
+        out.done(StopReason::Stop);
+        let (message, _) = result(&mut out);
+        let Block::Thinking(thinking) = &message.content[1] else { panic!("{message:?}") };
+        assert_eq!((&message.content[0], thinking.thinking.as_str()), (&Block::text(shown), shown));
+    }
+}
+
+#[test]
+fn a_call_may_get_its_final_id_late() {
+    let mut out = assembler();
+    let call = out.call_start("c|fc_1", "ls");
+    out.call_renamed(call, "");
+    out.call_renamed(call, "c|fc_2");
+    out.done(StopReason::Stop);
+    assert_eq!(result(&mut out).0.tool_calls().next().unwrap().id, "c|fc_2");
+}
+
+#[test]
+fn a_total_that_the_provider_gives_stays_and_a_service_tier_scales_the_price() {
+    let mut model = crate::providers::testing::plain_model("openai-responses");
+    model.cost.input = 2.0;
+    let mut out = Assembler::at(Arc::new(model), ThinkingLevel::Off, 1);
+    out.price_factor(0.5);
+    out.usage(Usage { input: 1_000_000, total_tokens: 7, ..Usage::default() }, None);
+    out.done(StopReason::Stop);
+    let usage = result(&mut out).0.usage;
+    assert_eq!((usage.total_tokens, usage.cost.total), (7, 1.0));
+}
+
 #[test]
 fn a_failure_keeps_what_arrived_and_nothing_follows_it() {
     let mut out = assembler();

@@ -12,7 +12,7 @@ use super::{
     wire::{CacheMark, WireContent, WireMessage, WireSystem, WireTool},
 };
 use crate::{
-    protocol::{Failure, FailureClass, Message, Model, ToolDeclaration},
+    protocol::{Failure, FailureClass, Message, ToolDeclaration},
     providers::{
         CacheRetention, Request,
         call_ids::IdForm,
@@ -21,6 +21,7 @@ use crate::{
         limits::output_cap,
         prompt::{Prompt, ToolMode},
         request_json::RequestBody,
+        sampling::add_sampling,
         transform::{Target, turns},
         wire_api::{Outgoing, join_url},
     },
@@ -126,17 +127,8 @@ fn fields(request: &Request, compat: &Compat, has_tools: bool) -> Map<String, Va
         set("providerOptions", json!({ "gateway": routing }));
     }
     add_thinking(&mut fields, model, compat, request.thinking, &request.thinking_budgets, cap);
-    add_sampling(&mut fields, model, request);
+    add_sampling(&mut fields, request, "messages");
     fields
-}
-
-/// Sampling parameters come last and overrule what they name; those of the level overrule the model's.
-fn add_sampling(fields: &mut Map<String, Value>, model: &Model, request: &Request) {
-    let by_level = model.sampling_params_by_thinking_level.as_ref();
-    let of_level = by_level.and_then(|levels| levels.get(request.thinking.as_str())?.as_object());
-    for layer in [model.sampling_params.as_ref(), of_level].into_iter().flatten() {
-        fields.extend(layer.iter().filter(|(name, _)| *name != "messages").map(|(n, v)| (n.clone(), v.clone())));
-    }
 }
 
 fn cache_key(request: &Request, compat: &Compat) -> Option<String> {

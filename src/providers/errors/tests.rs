@@ -51,6 +51,16 @@ fn a_refused_request_has_the_class_that_its_status_and_body_say() {
         (404, "", C::NotFound, false),
         (422, "", C::InvalidRequest, false),
         (400, r#"{"error":{"code":"content_filter","message":"x"}}"#, C::ContentFilter, false),
+        (
+            400,
+            r#"{"error":{"code":null,"innererror":{"code":"ResponsibleAIPolicyViolation"},"message":"x"}}"#,
+            C::ContentFilter,
+            false,
+        ),
+        (404, r#"{"error":{"code":"DeploymentNotFound","message":"no such deployment"}}"#, C::NotFound, false),
+        (429, r#"{"error":{"type":"usage_not_included","message":"not in your plan"}}"#, C::QuotaExhausted, false),
+        (429, r#"{"error":{"code":"workspace_credits_depleted","message":"x"}}"#, C::QuotaExhausted, false),
+        (429, r#"{"error":{"code":"slow_down","message":"x"}}"#, C::RateLimited, true),
         (400, r#"{"error":{"code":"tool_use_failed","message":"x"}}"#, C::ToolUseFailed, true),
         (400, r#"{"error":{"message":"prompt is too long"}}"#, C::ContextOverflow, false),
         (413, "rate limit", C::ContextOverflow, false),
@@ -119,6 +129,14 @@ fn an_error_inside_a_stream_is_classified_by_code_type_and_text() {
         (json!({"error": {"type": "not_found_error", "message": "m"}}), C::NotFound, None),
         (json!({"error": {"type": "billing_error", "message": "m"}}), C::QuotaExhausted, None),
         (json!({"error": {"type": "invalid_request_error", "message": "m"}}), C::InvalidRequest, None),
+        (json!({"error": {"code": "invalid_prompt", "message": "m"}}), C::InvalidRequest, None),
+        (json!({"error": {"code": "image_content_policy_violation", "message": "m"}}), C::ContentFilter, None),
+        (json!({"type": "error", "code": "slow_down", "message": "m", "param": null}), C::RateLimited, None),
+        (
+            json!({"type": "error", "status": 429, "error": {"type": "usage_limit_reached", "message": "m"}}),
+            C::QuotaExhausted,
+            Some(429),
+        ),
         (
             json!({"error": {"message": "model loaded with context length of only 4096 tokens"}}),
             C::ContextOverflow,
@@ -129,6 +147,18 @@ fn an_error_inside_a_stream_is_classified_by_code_type_and_text() {
         let failure = stream_failure("custom", &body);
         assert_eq!((failure.class, failure.status), (class, status), "{body}");
     }
+}
+
+#[test]
+fn a_used_up_plan_says_when_it_begins_anew() {
+    let body = r#"{"error":{"type":"usage_limit_reached","message":"The usage limit has been reached","resets_at":1793000000}}"#;
+    let failure = refused("openai-codex", 429, body);
+    assert_eq!((failure.class, failure.retryable), (FailureClass::QuotaExhausted, false));
+    assert_eq!(failure.message, format!("429: {body} (resets at 2026-10-26 07:33 UTC)"));
+    let failure = stream_failure("openai-codex", &serde_json::from_str(body).unwrap());
+    assert!(failure.message.ends_with("(usage_limit_reached) (resets at 2026-10-26 07:33 UTC)"), "{failure}");
+    let limited = r#"{"error":{"code":"rate_limit_exceeded","resets_at":1793000000}}"#;
+    assert!(!refused("openai-codex", 429, limited).message.contains("UTC"), "a short wait needs no date");
 }
 
 #[test]
