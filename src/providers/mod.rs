@@ -6,7 +6,7 @@
 //!
 //! | module | what |
 //! |---|---|
-//! | [`completions`], [`anthropic`], [`mistral`] | the wire APIs: each translates the request and decodes the stream, nothing else |
+//! | [`completions`], [`responses`], [`anthropic`], [`mistral`] | the wire APIs: each translates the request and decodes the stream, nothing else |
 //! | [`mod@wire_api`], `call`, [`http`], [`tls`] | what an API module implements, one call, the HTTP client |
 //! | [`sse`], [`assembler`], [`arguments`], [`call_ids`], [`json_repair`] | framing, building the message, arguments of calls |
 //! | [`transform`], [`prompt`], [`limits`], [`sampling`], [`headers`], `request_json`, `thinking`, `compat`, `hosts` | making a request |
@@ -44,6 +44,7 @@ pub mod overflow;
 mod playback;
 pub mod prompt;
 mod request_json;
+pub mod responses;
 pub mod retry_after;
 pub mod sampling;
 pub mod scripted;
@@ -93,7 +94,14 @@ pub enum CacheRetention {
 /// The wire API of that name; `None` when this version does not speak it.
 #[must_use]
 pub fn wire_api(api: &str) -> Option<&'static dyn WireApi> {
-    const APIS: &[&dyn WireApi] = &[&completions::Completions, &anthropic::Anthropic, &mistral::Mistral];
+    const APIS: &[&dyn WireApi] = &[
+        &completions::Completions,
+        &anthropic::Anthropic,
+        &responses::OPENAI,
+        &responses::AZURE,
+        &responses::CODEX,
+        &mistral::Mistral,
+    ];
     APIS.iter().copied().find(|known| known.name() == api)
 }
 

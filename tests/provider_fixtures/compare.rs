@@ -105,8 +105,10 @@ fn normal(block: &Block) -> Value {
             if let Some(data) = &block.thinking_signature {
                 normal["signature"] = data.as_str().into();
                 normal["reasoningField"] = data.as_str().into();
-                if let Ok(details @ Value::Array(_)) = serde_json::from_str(data) {
-                    normal["reasoningDetails"] = details;
+                match serde_json::from_str(data) {
+                    Ok(details @ Value::Array(_)) => normal["reasoningDetails"] = details,
+                    Ok(item @ Value::Object(_)) => normal["replayItem"] = item,
+                    _ => {}
                 }
             }
             normal
@@ -114,6 +116,15 @@ fn normal(block: &Block) -> Value {
         Block::ToolCall(call) => {
             let mut normal = serde_json::to_value(block).unwrap();
             normal["argumentsError"] = call.arguments_error.is_some().into();
+            normal
+        }
+        Block::Text(text) => {
+            let mut normal = serde_json::to_value(block).unwrap();
+            let item = text.text_signature.as_deref().and_then(|data| serde_json::from_str::<Value>(data).ok());
+            if let Some(item) = item.filter(Value::is_object) {
+                normal["itemId"] = item["id"].clone();
+                normal["phase"] = item["phase"].clone();
+            }
             normal
         }
         other => serde_json::to_value(other).unwrap(),

@@ -12,7 +12,14 @@ use troupe::{
 };
 
 /// APIs that are spoken so far.
-pub const APIS: [&str; 3] = ["openai-completions", "anthropic-messages", "mistral-conversations"];
+pub const APIS: [&str; 6] = [
+    "openai-completions",
+    "anthropic-messages",
+    "openai-responses",
+    "azure-openai-responses",
+    "openai-codex-responses",
+    "mistral-conversations",
+];
 
 /// How a recorded body ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,7 +51,7 @@ pub fn fixtures() -> Vec<Fixture> {
     let entries = manifest["entries"].as_array().unwrap();
     let spoken = entries.iter().filter(|entry| APIS.contains(&entry["api"].as_str().unwrap()));
     let fixtures: Vec<_> = spoken.map(Fixture::load).collect();
-    assert_eq!(fixtures.len(), 98, "no fixture may get lost");
+    assert_eq!(fixtures.len(), 122, "no fixture may get lost");
     fixtures
 }
 

@@ -6,6 +6,7 @@
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
+pub use crate::providers::compat::{CacheKeyMode, SessionAffinity};
 use crate::{protocol::Model, providers::compat::read};
 
 /// The switches as a model may set them; names and values are those of pi's `models.json`.
@@ -62,32 +63,6 @@ pub enum ThinkingFormat {
     Together,
     StringThinking,
     AntLing,
-}
-
-/// Which headers keep the requests of a session on one server.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum SessionAffinity {
-    /// `session_id`, `x-client-request-id`, `x-session-affinity`.
-    #[default]
-    Openai,
-    /// The same without the first.
-    OpenaiNosession,
-    /// `x-session-id`.
-    Openrouter,
-}
-
-/// When `prompt_cache_key` is sent.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum CacheKeyMode {
-    /// To OpenAI itself, and with long retention.
-    #[default]
-    Auto,
-    /// Always.
-    Enabled,
-    /// Never.
-    Disabled,
 }
 
 /// The switches of one model, resolved.

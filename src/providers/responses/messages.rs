@@ -1,0 +1,224 @@
+//! From turns to the input items and tools of a Responses request, by the API's pairing rules (rule H4).
+//!
+//! Reasoning must be followed by the item that it was made with, and an item that is named by its id must follow the
+//! reasoning that it was made with. So a turn is sent with all its reasoning and all its ids, or with none of them.
+
+use std::{
+    borrow::Cow,
+    collections::{HashMap, HashSet},
+};
+
+use serde_json::json;
+
+use super::{
+    compat::Compat,
+    dialect::Dialect,
+    replay::{TextItem, reasoning_item},
+    wire::{DoneItem, OutputText, Role, WireContent, WireFormat, WireItem, WirePart, WireTool},
+};
+use crate::{
+    protocol::{Block, Failure, Model, SystemMessage, ToolDeclaration},
+    providers::{
+        call_ids::{fnv1a, split_item},
+        prompt::update_text,
+        request_json::JsonText,
+        sampling::{grammar, strict_schema},
+        transform::{AssistantPart, AssistantTurn, Call, CallResult, Part, Turn, joined_text},
+    },
+};
+
+const NO_OUTPUT: &str = "(no tool output)";
+/// Characters of an item's id.
+const ID_LIMIT: usize = 64;
+
+/// Tools that take free text, with the argument that the text becomes.
+pub(super) type FreeText<'a> = HashMap<&'a str, &'a str>;
+
+/// The tools of `declared` that are sent with a grammar.
+pub(super) fn free_text_tools<'a>(declared: &'a [ToolDeclaration], compat: &Compat) -> FreeText<'a> {
+    let tools = declared.iter().filter(|_| compat.grammar_tools);
+    tools.filter_map(|tool| Some((tool.name.as_str(), grammar(tool)?.property))).collect()
+}
+
+/// How much of a turn the target knows.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Origin {
+    /// It made the turn and gets it back with all reasoning and ids.
+    Whole,
+    /// Another model of the same API made it, or a part of its reasoning is lost: it goes back without ids, which the
+    /// API then does not check.
+    Parts,
+    /// Another API made it.
+    Foreign,
+}
+
+impl Origin {
+    fn of(turn: &AssistantTurn<'_>, model: &Model) -> Self {
+        let message = turn.message;
+        let is_kept = |block: &Block| match block {
+            Block::Thinking(block) => block.thinking_signature.as_deref().is_some_and(|s| reasoning_item(s).is_some()),
+            _ => true,
+        };
+        if message.provider != model.provider || message.api != model.api {
+            Self::Foreign
+        } else if turn.same_model && message.content.iter().all(is_kept) {
+            Self::Whole
+        } else {
+            Self::Parts
+        }
+    }
+}
+
+/// Writes the input of a request.
+pub(super) struct Writer<'a, 'c> {
+    model: &'c Model,
+    role: Role,
+    free_text: &'c FreeText<'c>,
+    out: Vec<WireItem<'a>>,
+    /// Ids of the calls that took free text: their results have a type of their own.
+    custom: HashSet<Cow<'a, str>>,
+    /// Texts of the model so far: ids are made up from it, the same in every later request.
+    texts: usize,
+}
+
+impl<'a, 'c> Writer<'a, 'c> {
+    pub(super) fn new(model: &'c Model, compat: &Compat, free_text: &'c FreeText<'c>) -> Self {
+        let role = if model.reasoning && compat.developer_role { Role::Developer } else { Role::System };
+        Self { model, role, free_text, out: Vec::new(), custom: HashSet::new(), texts: 0 }
+    }
+
+    /// The whole input: the leading prompt and all turns.
+    pub(super) fn write(mut self, prompt: &'a str, turns: Vec<Turn<'a>>) -> Vec<WireItem<'a>> {
+        self.out.reserve(turns.len() + 1);
+        self.prompt(prompt.into());
+        for turn in turns {
+            match turn {
+                Turn::System(_, message) => self.late_system(message),
+                Turn::User(parts) => self.out.push(WireItem::Said { role: Role::User, content: listed(&parts) }),
+                Turn::Assistant(turn) => self.assistant(turn),
+                Turn::Results(results) => results.into_iter().for_each(|result| self.result(result)),
+            }
+        }
+        self.out
+    }
+
+    fn prompt(&mut self, text: Cow<'a, str>) {
+        if !text.is_empty() {
+            self.out.push(WireItem::Said { role: self.role, content: WireContent::Text(text) });
+        }
+    }
+
+    fn late_system(&mut self, message: &'a SystemMessage) {
+        self.prompt(update_text(message).into());
+    }
+
+    fn assistant(&mut self, turn: AssistantTurn<'a>) {
+        let origin = Origin::of(&turn, self.model);
+        let begin = self.out.len();
+        for part in turn.parts {
+            match part {
+                AssistantPart::Thinking(block) if origin == Origin::Whole => {
+                    let item = block.thinking_signature.as_deref().and_then(reasoning_item);
+                    self.out.extend(item.map(WireItem::Reasoning));
+                }
+                AssistantPart::Thinking(_) => {}
+                AssistantPart::Text(text, signature) => self.text(text, signature, origin),
+                AssistantPart::Call(call) => self.call(call, origin),
+            }
+        }
+        // An answer that ended while the model was thinking: nothing follows that the reasoning was made with.
+        while self.out.len() > begin && matches!(self.out.last(), Some(WireItem::Reasoning(_))) {
+            self.out.pop();
+        }
+    }
+
+    fn text(&mut self, text: &'a str, signature: Option<&'a str>, origin: Origin) {
+        self.texts += 1;
+        let kept = signature.map(TextItem::read).unwrap_or_default();
+        let id = Some(kept.id).filter(|id| !id.is_empty() && origin == Origin::Whole);
+        if id.is_none() && text.trim().is_empty() {
+            return;
+        }
+        let id = match id {
+            Some(id) if id.len() > ID_LIMIT => format!("msg_{:08x}", fnv1a(&id)).into(),
+            Some(id) => id,
+            None => format!("msg_troupe_{}", self.texts).into(),
+        };
+        self.out.push(WireItem::Done(DoneItem::Message {
+            role: Role::Assistant,
+            id,
+            status: "completed",
+            phase: kept.phase,
+            content: [OutputText::new(text)],
+        }));
+    }
+
+    fn call(&mut self, call: Call<'a>, origin: Origin) {
+        let id = match origin {
+            Origin::Whole => split_item(call.stored_id).1.map(Cow::Borrowed),
+            Origin::Parts => None,
+            Origin::Foreign => Some(format!("fc_{:08x}", fnv1a(&call.id)).into()),
+        };
+        let named = |prefix: &str| id.filter(|id| id.starts_with(prefix) && id.len() <= ID_LIMIT);
+        let (call_id, name) = (call.id, call.name);
+        let property = self.free_text.get(name.as_ref());
+        let item = match property.and_then(|property| call.arguments.get(*property)?.as_str()) {
+            Some(input) => {
+                self.custom.insert(call_id.clone());
+                DoneItem::CustomToolCall { id: named("ctc_"), call_id, name, input }
+            }
+            None => DoneItem::FunctionCall { id: named("fc_"), call_id, name, arguments: JsonText(call.arguments) },
+        };
+        self.out.push(WireItem::Done(item));
+    }
+
+    fn result(&mut self, result: CallResult<'a>) {
+        let has_image = result.parts.iter().any(|part| matches!(part, Part::Image(_)));
+        let output = match (has_image, joined_text(&result.parts)) {
+            (true, _) => listed(&result.parts),
+            (false, text) if text.is_empty() => WireContent::Text(NO_OUTPUT.into()),
+            (false, text) => WireContent::Text(text),
+        };
+        let call_id = result.id;
+        self.out.push(WireItem::Done(match self.custom.contains(&call_id) {
+            true => DoneItem::CustomToolCallOutput { call_id, output },
+            false => DoneItem::FunctionCallOutput { call_id, output },
+        }));
+    }
+}
+
+fn listed<'a>(parts: &[Part<'a>]) -> WireContent<'a> {
+    let part = |part: &Part<'a>| match *part {
+        Part::Text(text) => WirePart::InputText { text },
+        Part::Image(image) => WirePart::image(image),
+    };
+    WireContent::Parts(parts.iter().map(part).collect())
+}
+
+/// Declares tools.
+pub(super) fn tools<'a>(
+    declared: &'a [ToolDeclaration],
+    compat: &Compat,
+    dialect: Dialect,
+) -> Result<Vec<WireTool<'a>>, Failure> {
+    declared.iter().map(|tool| declare(tool, compat, dialect)).collect()
+}
+
+fn declare<'a>(tool: &'a ToolDeclaration, compat: &Compat, dialect: Dialect) -> Result<WireTool<'a>, Failure> {
+    let (name, description) = (tool.name.as_str(), tool.description.as_str());
+    if let Some(grammar) = grammar(tool).filter(|_| compat.grammar_tools) {
+        let format = WireFormat::Grammar { syntax: grammar.syntax, definition: grammar.definition };
+        return Ok(WireTool::Custom { name, description, format });
+    }
+    Ok(match strict_schema(tool, compat.strict_mode, |_, _| true)? {
+        Some(schema) => WireTool::Function { name, description, parameters: Cow::Owned(schema), strict: Some(true) },
+        None => WireTool::Function { name, description, parameters: schema(tool), strict: dialect.not_strict() },
+    })
+}
+
+fn schema(tool: &ToolDeclaration) -> Cow<'_, serde_json::Value> {
+    match tool.parameters.is_object() {
+        true => Cow::Borrowed(&tool.parameters),
+        false => Cow::Owned(json!({"type": "object", "properties": {}})),
+    }
+}
