@@ -12,6 +12,7 @@ pub mod event;
 pub mod failure;
 pub mod message;
 pub mod model;
+pub mod partial_arguments;
 pub mod stream;
 pub mod system;
 pub mod time;
@@ -29,6 +30,7 @@ pub use message::{
     ToolCall, ToolResultMessage, UserMessage,
 };
 pub use model::{Model, ModelRef, ThinkingLevel};
+pub use partial_arguments::PartialArguments;
 pub use stream::StreamEvent;
 pub use system::SystemMessage;
 pub use tool::{ToolDeclaration, ToolOutput};

@@ -103,7 +103,8 @@ impl StreamEvent {
 pub struct PartialMessage {
     /// The message so far; argument texts of open calls are in `arguments`.
     pub message: AssistantMessage,
-    /// Raw argument text of each open call, by place in the content.
+    /// Raw argument text of each open call, by place in the content; [`PartialArguments`](super::PartialArguments)
+    /// reads it.
     pub arguments: Vec<(usize, String)>,
 }
 

@@ -7,6 +7,8 @@ use std::borrow::Cow;
 
 use serde::Deserialize;
 
+use crate::protocol::partial_arguments::code_unit;
+
 /// Escapes raw control characters inside strings, doubles the backslash of escapes that JSON does not know, and
 /// replaces the escape of half a surrogate pair, which is no character.
 #[must_use]
@@ -57,15 +59,6 @@ fn escape(rest: &[u8]) -> (usize, Option<Cow<'static, str>>) {
         },
         _ => (1, Some("\\\\".into())),
     }
-}
-
-/// The value of the `\uXXXX` that `rest` begins with.
-fn code_unit(rest: &[u8]) -> Option<u16> {
-    let digits = rest.strip_prefix(b"\\u")?.get(..4)?;
-    if !digits.iter().all(u8::is_ascii_hexdigit) {
-        return None;
-    }
-    u16::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()
 }
 
 fn control(byte: u8) -> Cow<'static, str> {

@@ -91,18 +91,23 @@ pub enum CacheRetention {
     Long,
 }
 
-/// The wire API of that name; `None` when this version does not speak it.
+/// The wire APIs that this version speaks.
 #[must_use]
-pub fn wire_api(api: &str) -> Option<&'static dyn WireApi> {
-    const APIS: &[&dyn WireApi] = &[
+pub fn wire_apis() -> &'static [&'static dyn WireApi] {
+    &[
         &completions::Completions,
         &anthropic::Anthropic,
         &responses::OPENAI,
         &responses::AZURE,
         &responses::CODEX,
         &mistral::Mistral,
-    ];
-    APIS.iter().copied().find(|known| known.name() == api)
+    ]
+}
+
+/// The wire API of that name; `None` when this version does not speak it.
+#[must_use]
+pub fn wire_api(api: &str) -> Option<&'static dyn WireApi> {
+    wire_apis().iter().copied().find(|known| known.name() == api)
 }
 
 /// A provider that speaks the wire API of that name over HTTP; `None` when this version does not speak it.
