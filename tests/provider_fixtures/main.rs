@@ -8,6 +8,7 @@ mod compare;
 mod connection;
 mod decode;
 mod http;
+mod invariants;
 mod manifest;
 mod prefix;
 mod proxy;
