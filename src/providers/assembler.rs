@@ -115,6 +115,11 @@ impl Assembler {
         self.head.raw_stop_reason = Some(reason.to_owned());
     }
 
+    /// Whether the model wants its turn to end here, of providers that tell.
+    pub fn end_turn(&mut self, ends: bool) {
+        self.head.end_turn = Some(ends);
+    }
+
     /// The first valid event has come.
     pub fn start(&mut self) {
         if self.phase == Phase::Waiting {

@@ -93,16 +93,15 @@ impl ErrorBody {
         Some(format!("resets at {}", time.strftime("%Y-%m-%d %H:%M UTC")))
     }
 
-    /// The error in one line: the words, the upstream's words, and the type or code in brackets.
+    /// The error in one line: the words, the upstream's words, and the type and code in brackets.
     pub(crate) fn line(&self) -> String {
         let mut line = self.message.clone().unwrap_or_else(|| "The provider reported an error without a text".into());
         if let Some(upstream) = self.upstream.as_ref().filter(|upstream| !line.contains(upstream.as_str())) {
             line = format!("{line}: {upstream}");
         }
-        match self.kind.as_ref().or(self.code.as_ref()).filter(|name| !line.contains(name.as_str())) {
-            Some(name) => format!("{line} ({name})"),
-            None => line,
-        }
+        let names = [&self.kind, &self.code].into_iter().flatten().map(String::as_str);
+        let names: Vec<&str> = names.filter(|name| !line.contains(name)).collect();
+        if names.is_empty() { line } else { format!("{line} ({})", names.join(", ")) }
     }
 }
 

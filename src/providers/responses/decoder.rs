@@ -190,6 +190,9 @@ impl Decoder {
             out.price_factor(tier_factor(&self.model, tier));
             out.usage(usage.tokens(), None);
         }
+        if let Some(ends) = response.ends_turn() {
+            out.end_turn(ends);
+        }
         log_removed(response);
         let status = response.status.filled();
         match (kind, status) {

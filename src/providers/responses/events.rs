@@ -52,9 +52,18 @@ pub(super) struct Response<'a> {
     pub(super) error: Option<&'a RawValue>,
     #[serde(borrow)]
     pub(super) output: List<&'a RawValue>,
+    #[serde(borrow)]
+    end_turn: Option<&'a RawValue>,
     /// What the server left out of the request.
     #[serde(borrow)]
     pub(super) input_transformations: List<Obj<Details<'a>>>,
+}
+
+impl Response<'_> {
+    /// Whether the model is done; otherwise it would go on.
+    pub(super) fn ends_turn(&self) -> Option<bool> {
+        serde_json::from_str(self.end_turn?.get()).ok()
+    }
 }
 
 #[derive(Default, Deserialize)]
