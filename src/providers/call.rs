@@ -185,7 +185,7 @@ async fn open(api: &dyn WireApi, request: &Request) -> Result<Opened, Failure> {
     })?;
     let client = client_for(&url, request.timeouts.connect)?;
     let mut tries = 0;
-    let mut amended = false;
+    let mut amended = None;
     loop {
         let failure = match send(&client, &url, &outgoing, request).await {
             Ok(response) => match judge(response, request).await {
@@ -194,9 +194,11 @@ async fn open(api: &dyn WireApi, request: &Request) -> Result<Opened, Failure> {
             },
             Err(failure) => failure,
         };
-        if !amended && let Some(other) = api.amend(request, &failure) {
-            amended = true;
+        if amended.is_none()
+            && let Some(other) = api.amend(request, &failure)
+        {
             outgoing = api.request(&other)?;
+            amended = Some(other);
             continue;
         }
         if !failure.retryable {
@@ -208,6 +210,10 @@ async fn open(api: &dyn WireApi, request: &Request) -> Result<Opened, Failure> {
         }
         sleep(wait).await;
         tries += 1;
+        if request.aws.is_some() {
+            // A signature is good for some minutes only.
+            outgoing = api.request(amended.as_ref().unwrap_or(request))?;
+        }
     }
 }
 
@@ -258,7 +264,7 @@ async fn judge(mut response: Response, request: &Request) -> Result<Opened, Fail
     let status = response.status();
     if !status.is_success() {
         let mut failure = refusal(response, provider, status).await;
-        if request.api_key.is_none() && failure.class == FailureClass::Auth {
+        if request.api_key.is_none() && request.aws.is_none() && failure.class == FailureClass::Auth {
             failure.message.push_str(" (no API key was sent)");
         }
         return Err(failure);

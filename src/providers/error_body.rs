@@ -51,7 +51,9 @@ impl ErrorBody {
         let named = [place, body].iter().find_map(|place| u16::try_from(place["status"].as_u64()?).ok());
         Self {
             message,
-            kind: text(&place["type"]).filter(|kind| kind != "error"),
+            kind: text(&place["type"])
+                .filter(|kind| kind != "error")
+                .or_else(|| place["__type"].as_str().map(|name| short_name(name).to_owned())),
             detail_code: text(&place["details"]["error_code"]).or_else(|| text(&place["innererror"]["code"])),
             status: [numeric, named].into_iter().flatten().find(|status| (400..600).contains(status)),
             resets_at: [place, body].iter().find_map(|place| place["resets_at"].as_i64()),
@@ -69,7 +71,8 @@ impl ErrorBody {
 
     /// True when the type or one of the codes is in the list.
     pub(crate) fn is_any(&self, names: &[&str]) -> bool {
-        self.names().any(|name| names.contains(&name))
+        // Amazon begins a name with a small letter in streams and with a capital in headers.
+        self.names().any(|name| names.iter().any(|known| known.eq_ignore_ascii_case(name)))
     }
 
     /// True when the type or one of the codes has one of the parts in it.
@@ -105,6 +108,12 @@ impl ErrorBody {
     }
 }
 
+/// The name of an exception as Amazon writes it in headers and bodies, without namespace and address.
+pub(crate) fn short_name(name: &str) -> &str {
+    let name = name.rsplit('#').next().unwrap_or(name);
+    name.split(':').next().unwrap_or(name).trim()
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::json;
@@ -123,6 +132,7 @@ mod tests {
             (json!([{"error": {"code": 503, "message": "m", "status": "UNAVAILABLE"}}]), "m (503)", Some(503)),
             (json!({"message": {"detail": [1]}}), "{\"detail\":[1]}", None),
             (json!({"Message": "aws"}), "aws", None),
+            (json!({"__type": "com.amazon.coral.service#SomeException", "message": "m"}), "m (SomeException)", None),
             (json!({"detail": "d"}), "d", None),
             (
                 json!({"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}),

@@ -6,7 +6,7 @@ use reqwest::header::{CONTENT_TYPE, HeaderMap};
 use serde_json::Value;
 
 use super::{
-    error_body::ErrorBody,
+    error_body::{ErrorBody, short_name},
     error_text::{is_quota_text, transient},
     overflow::is_overflow_text,
     retry_after::{retry_after_ms, should_retry},
@@ -28,6 +28,9 @@ const QUOTA_NAMES: &[&str] = &[
 /// Parts of codes that say the same: vendors have many.
 const QUOTA_PARTS: &[&str] = &["credit", "spend", "usage_limit"];
 const RATE_LIMIT_NAMES: &[&str] = &["rate_limit_error", "rate_limit_exceeded", "slow_down", "tokens", "requests"];
+/// Names of Amazon's that mean "slower" whatever the status and the text, which may speak of tokens and quotas.
+const AWS_RATE_LIMIT_NAMES: &[&str] =
+    &["ThrottlingException", "TooManyRequestsException", "ServiceQuotaExceededException", "ModelNotReadyException"];
 const OVERLOADED_NAMES: &[&str] =
     &["overloaded_error", "overloaded", "server_is_overloaded", "server_busy", "engine_overloaded_error"];
 
@@ -44,6 +47,7 @@ const REFUSED_INPUT_NAMES: &[&str] = &[
     "invalid_request_error",
     "invalid_request",
     "BadRequestError",
+    "ValidationException",
     "invalid_prompt",
     "invalid_image",
     "invalid_image_format",
@@ -65,18 +69,20 @@ pub fn http_failure(provider: &str, status: u16, headers: &HeaderMap, body: &[u8
     let text = String::from_utf8_lossy(body);
     let text = text.trim();
     let is_page = is_html(headers, text);
-    let error = match serde_json::from_str::<Value>(text) {
+    let mut error = match serde_json::from_str::<Value>(text) {
         Ok(json) => ErrorBody::read(&json),
         Err(_) if is_page => ErrorBody::default(),
         Err(_) => ErrorBody { message: Some(text.to_owned()), ..ErrorBody::default() },
     };
+    let aws_type = header(headers, &["x-amzn-errortype"]).map(short_name);
+    error.kind = error.kind.or_else(|| aws_type.map(str::to_owned));
     let class = if status == 413 || (text.is_empty() && provider == "cerebras" && status == 400) {
         FailureClass::ContextOverflow
     } else {
         class_of(provider, Some(status), &error)
     };
-    let shown = with_reset(class, http_text(status, headers, text, is_page), &error);
-    let mut failure = Failure::new(class, shown).with_status(status);
+    let text = with_hint(http_text(status, headers, text, is_page, aws_type));
+    let mut failure = Failure::new(class, with_reset(class, text, &error)).with_status(status);
     failure.retry_after_ms = retry_after_ms(headers, now);
     let is_open = matches!(
         class,
@@ -93,7 +99,7 @@ pub fn http_failure(provider: &str, status: u16, headers: &HeaderMap, body: &[u8
 pub fn stream_failure(provider: &str, body: &Value) -> Failure {
     let error = ErrorBody::read(body);
     let class = class_of(provider, error.status, &error);
-    let mut failure = Failure::new(class, with_reset(class, cap(&error.line()), &error));
+    let mut failure = Failure::new(class, with_reset(class, with_hint(cap(&error.line())), &error));
     failure.status = error.status;
     failure
 }
@@ -135,6 +141,9 @@ fn with_reset(class: FailureClass, text: String, error: &ErrorBody) -> String {
 
 fn class_of(provider: &str, status: Option<u16>, error: &ErrorBody) -> FailureClass {
     let words = error.words();
+    if error.is_any(AWS_RATE_LIMIT_NAMES) {
+        return FailureClass::RateLimited;
+    }
     if status != Some(429) && is_overflow_text(&words, provider) {
         return FailureClass::ContextOverflow;
     }
@@ -188,11 +197,13 @@ fn by_name(error: &ErrorBody, words: &str) -> FailureClass {
         FailureClass::Overloaded
     } else if named(RATE_LIMIT_NAMES) {
         FailureClass::RateLimited
-    } else if named(&["authentication_error", "invalid_api_key", "unauthorized"]) {
+    } else if named(&["authentication_error", "invalid_api_key", "unauthorized", "UnrecognizedClientException"])
+        || named(&["ExpiredTokenException", "InvalidSignatureException", "MissingAuthenticationTokenException"])
+    {
         FailureClass::Auth
-    } else if named(&["permission_error", "permission_denied"]) {
+    } else if named(&["permission_error", "permission_denied", "AccessDeniedException"]) {
         FailureClass::Permission
-    } else if named(&["not_found_error", "model_not_found"]) {
+    } else if named(&["not_found_error", "model_not_found", "ResourceNotFoundException"]) {
         FailureClass::NotFound
     } else if named(&["request_too_large"]) {
         FailureClass::ContextOverflow
@@ -206,19 +217,44 @@ fn by_name(error: &ErrorBody, words: &str) -> FailureClass {
     }
 }
 
-/// The text of a refused request: the status and the body as it came. Of a page only the title is shown.
-fn http_text(status: u16, headers: &HeaderMap, body: &str, is_page: bool) -> String {
+/// The text of a refused request: the status and the body as it came. Of a page only the title is shown. A name that
+/// stands in a header alone is added: the stored text must say as much as the answer.
+fn http_text(status: u16, headers: &HeaderMap, body: &str, is_page: bool, name: Option<&str>) -> String {
     let shown = match body {
         "" => "(no body)".to_owned(),
         page if is_page => title(page).unwrap_or_else(|| "(a web page)".to_owned()),
         text => cap(text),
     };
-    let id = ["request-id", "x-request-id", "mistral-correlation-id"]
-        .iter()
-        .find_map(|name| headers.get(*name)?.to_str().ok());
-    match id.filter(|id| !id.is_empty() && !body.contains(id)) {
-        Some(id) => format!("{status}: {shown} (request id: {id})"),
-        None => format!("{status}: {shown}"),
+    let id = header(headers, &["request-id", "x-request-id", "x-amzn-requestid", "mistral-correlation-id"]);
+    let is_new = |text: &&str| !text.is_empty() && !body.contains(*text);
+    let id = id.filter(is_new).map(|id| format!("request id: {id}"));
+    let more: Vec<String> = name.filter(is_new).map(str::to_owned).into_iter().chain(id).collect();
+    match more.is_empty() {
+        true => format!("{status}: {shown}"),
+        false => format!("{status}: {shown} ({})", more.join(", ")),
+    }
+}
+
+/// The first of these headers that is there.
+fn header<'a>(headers: &'a HeaderMap, names: &[&str]) -> Option<&'a str> {
+    names.iter().find_map(|name| headers.get(*name)?.to_str().ok())
+}
+
+/// The text with what to do about it, where that is known and not said.
+fn with_hint(text: String) -> String {
+    const HINTS: [(&str, &str); 2] = [
+        (
+            "on-demand throughput isn",
+            "use the id of an inference profile, which is the model's id behind \"us.\", \"eu.\" or \"global.\", or the profile's ARN",
+        ),
+        (
+            "data retention mode",
+            "choose another mode in the data-retention setting of the AWS account, or another model",
+        ),
+    ];
+    match HINTS.iter().find(|(sign, _)| text.contains(sign)) {
+        Some((_, hint)) => format!("{text}: {hint}"),
+        None => text,
     }
 }
 

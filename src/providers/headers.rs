@@ -41,6 +41,12 @@ impl Headers {
         Ok(())
     }
 
+    /// A header that is set.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<&str> {
+        self.0.get(name)?.to_str().ok()
+    }
+
     /// True when a header of that name is set.
     #[must_use]
     pub fn has(&self, name: &str) -> bool {
@@ -52,14 +58,27 @@ impl Headers {
     /// # Errors
     /// When a name or a value cannot be sent; the text names the header and not its value.
     pub fn overlay(&mut self, request: &Request) -> Result<(), Failure> {
+        self.overlay_where(request, |_| true)
+    }
+
+    /// The same with those headers only whose name (in lower case) may be set.
+    ///
+    /// # Errors
+    /// See [`Self::overlay`].
+    pub fn overlay_where(&mut self, request: &Request, may_set: impl Fn(&str) -> bool) -> Result<(), Failure> {
         for layer in [request.model.headers.as_ref(), Some(&request.headers)].into_iter().flatten() {
-            self.lay(layer, &request.model.provider)?;
+            self.lay(layer, &request.model.provider, &may_set)?;
         }
         Ok(())
     }
 
-    fn lay(&mut self, layer: &Map<String, Value>, provider: &str) -> Result<(), Failure> {
-        for (name, value) in layer {
+    fn lay(
+        &mut self,
+        layer: &Map<String, Value>,
+        provider: &str,
+        may_set: &impl Fn(&str) -> bool,
+    ) -> Result<(), Failure> {
+        for (name, value) in layer.iter().filter(|(name, _)| may_set(&name.to_ascii_lowercase())) {
             let refuse = || {
                 let text =
                     format!("Provider \"{provider}\": the header \"{name}\" cannot be sent; use plain ASCII text");
@@ -125,7 +144,8 @@ pub fn secrets(request: &Request) -> Vec<String> {
         TELLING.iter().any(|word| name.contains(word)).then(|| value.as_str())?
     });
     let bare = own.map(|value| value.trim().trim_start_matches("Bearer ").to_owned());
-    let key = request.api_key.iter().map(|key| key.expose().to_owned());
+    let aws = request.aws.iter().flat_map(|aws| [Some(&aws.secret_access_key), aws.session_token.as_ref()]).flatten();
+    let key = request.api_key.iter().chain(aws).map(|key| key.expose().to_owned());
     // Shorter ones are placeholders for servers without keys, and words that may stand in any text.
     key.chain(bare).filter(|secret| secret.len() >= 8).collect()
 }
@@ -181,7 +201,7 @@ mod tests {
     #[test]
     fn a_header_that_cannot_be_sent_is_named_without_its_value() {
         for layer in [json!({"x-bad": "se\ncret"}), json!({"x bad": "v"}), json!({"x-bad": "ключ"})] {
-            let failure = Headers::default().lay(&object(layer), "custom").unwrap_err();
+            let failure = Headers::default().lay(&object(layer), "custom", &|_| true).unwrap_err();
             assert!(failure.message.contains("bad") && !failure.message.contains("cret"), "{failure}");
         }
     }

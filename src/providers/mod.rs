@@ -6,19 +6,21 @@
 //!
 //! | module | what |
 //! |---|---|
-//! | [`completions`], [`responses`], [`anthropic`], [`mistral`] | the wire APIs: each translates the request and decodes the stream, nothing else |
+//! | [`completions`], [`responses`], [`anthropic`], [`bedrock`], [`mistral`] | the wire APIs: each translates the request and decodes the stream, nothing else |
 //! | [`mod@wire_api`], `call`, [`http`], [`tls`] | what an API module implements, one call, the HTTP client |
 //! | [`sse`], [`assembler`], [`arguments`], [`call_ids`], [`json_repair`] | framing, building the message, arguments of calls |
-//! | [`transform`], [`prompt`], [`limits`], [`sampling`], [`headers`], `request_json`, `thinking`, `compat`, `hosts` | making a request |
+//! | [`transform`], [`prompt`], [`limits`], [`sampling`], [`headers`], `request_json`, `thinking`, `compat`, `hosts`, `result_text` | making a request |
 //! | [`errors`], [`error_text`], [`overflow`], [`retry_after`] | what a failure means |
 //! | [`cost`] | what it costs |
 //! | [`catalogue`], [`models_json`], [`selection`], [`credentials`], [`environment`] | which models, which keys |
+//! | [`aws`] | what Amazon's cloud needs: framing, signatures, credentials |
 //! | [`offline`], [`scripted`] | models inside the program |
 
 pub mod anthropic;
 pub mod arguments;
 pub mod assembler;
 pub mod aws;
+pub mod bedrock;
 mod call;
 pub mod call_ids;
 pub mod catalogue;
@@ -45,6 +47,7 @@ mod playback;
 pub mod prompt;
 mod request_json;
 pub mod responses;
+mod result_text;
 pub mod retry_after;
 pub mod sampling;
 pub mod scripted;
@@ -100,6 +103,7 @@ pub fn wire_apis() -> &'static [&'static dyn WireApi] {
         &responses::OPENAI,
         &responses::AZURE,
         &responses::CODEX,
+        &bedrock::Bedrock,
         &mistral::Mistral,
     ]
 }

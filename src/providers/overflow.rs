@@ -13,6 +13,9 @@ const RATE_LIMITS: &[&str] = &[
     "please wait before",
     "per minute",
     "throttlingexception",
+    "toomanyrequestsexception",
+    "servicequotaexceededexception",
+    "modelnotreadyexception",
     "too many tokens, please wait",
 ];
 

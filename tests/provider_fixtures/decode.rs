@@ -27,7 +27,10 @@ fn decode(fixture: &Fixture, pieces: &[&[u8]]) -> Vec<StreamEvent> {
     let content_type = headers["content-type"].to_str().unwrap();
     if fixture.status != 200 {
         out.fail(http_failure(&request.model.provider, fixture.status, &headers, &pieces.concat(), 0));
-    } else if !content_type.starts_with("text/event-stream") {
+    } else if !["text/event-stream", "application/vnd.amazon.eventstream"]
+        .iter()
+        .any(|kind| content_type.starts_with(kind))
+    {
         out.fail(wrong_body_failure(&request.model.provider, content_type, &pieces.concat()));
     } else {
         let mut decoder = wire_api(&fixture.api).unwrap().decoder(&request);

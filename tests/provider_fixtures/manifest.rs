@@ -12,12 +12,13 @@ use troupe::{
 };
 
 /// APIs that are spoken so far.
-pub const APIS: [&str; 6] = [
+pub const APIS: [&str; 7] = [
     "openai-completions",
     "anthropic-messages",
     "openai-responses",
     "azure-openai-responses",
     "openai-codex-responses",
+    "bedrock-converse-stream",
     "mistral-conversations",
 ];
 
@@ -51,7 +52,7 @@ pub fn fixtures() -> Vec<Fixture> {
     let entries = manifest["entries"].as_array().unwrap();
     let spoken = entries.iter().filter(|entry| APIS.contains(&entry["api"].as_str().unwrap()));
     let fixtures: Vec<_> = spoken.map(Fixture::load).collect();
-    assert_eq!(fixtures.len(), 122, "no fixture may get lost");
+    assert_eq!(fixtures.len(), 136, "no fixture may get lost");
     fixtures
 }
 

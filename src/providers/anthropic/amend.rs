@@ -17,7 +17,7 @@ const TOO_STRICT: [&str; 3] = [
 ];
 
 /// The request without what was refused; `None` when the refusal was about something else, or nothing can be left out.
-pub(super) fn amend(request: &Request, failure: &Failure) -> Option<Request> {
+pub(crate) fn amend(request: &Request, failure: &Failure) -> Option<Request> {
     if failure.status != Some(400) {
         return None;
     }

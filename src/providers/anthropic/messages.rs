@@ -12,16 +12,14 @@ use crate::{
     protocol::{Failure, ImageBlock, SystemMessage, ThinkingBlock, ToolDeclaration},
     providers::{
         prompt::{Prompt, update_text},
+        result_text::{IMAGE_FOLLOWS, NO_OUTPUT, SEE_IMAGE, image_caption},
         sampling::strict_schema,
         transform::{AssistantPart, AssistantTurn, CallResult, Part, Turn, joined_text},
     },
 };
 
-const SEE_IMAGE: &str = "(see attached image)";
-const IMAGE_FOLLOWS: &str = "(image attached after the tool results)";
-const NO_OUTPUT: &str = "(no tool output)";
 /// Strict tools that one request may declare.
-const STRICT_TOOLS: usize = 20;
+pub(crate) const STRICT_TOOLS: usize = 20;
 
 /// Writes the messages of a request.
 pub(super) struct Writer<'a, 'c> {
@@ -127,8 +125,7 @@ impl<'a> Writer<'a, '_> {
                 (true, _) if text.is_empty() => ResultContent::Text(NO_OUTPUT.into()),
                 (true, _) => ResultContent::Text(text),
                 (false, true) => {
-                    attached
-                        .push(WireBlock::text(format!("Image from the result of {} ({}):", result.name, result.id)));
+                    attached.push(WireBlock::text(image_caption(&result)));
                     attached.extend(images.into_iter().map(WireBlock::image));
                     ResultContent::Text(match text.is_empty() {
                         true => IMAGE_FOLLOWS.into(),
@@ -186,7 +183,7 @@ pub(super) fn tools<'a>(declared: &'a [ToolDeclaration], compat: &Compat) -> Res
 }
 
 /// Whether strict mode takes a keyword with its value.
-fn is_strict_keyword(key: &str, value: &Value) -> bool {
+pub(crate) fn is_strict_keyword(key: &str, value: &Value) -> bool {
     const REFUSED: &[&str] = &[
         "minimum",
         "maximum",

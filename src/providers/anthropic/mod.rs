@@ -3,13 +3,16 @@
 //! - [`compat`]: how hosts differ
 //! - `body`, `messages`, `wire`, `thinking`: the request; `amend`: its second wording
 //! - [`decoder`], `usage`: the answer
+//!
+//! Amazon Bedrock wraps the same models in another wire: it shares how they think, what their strict tools take and
+//! how a refused request is amended.
 
-mod amend;
+pub(crate) mod amend;
 mod body;
 pub mod compat;
 pub mod decoder;
-mod messages;
-mod thinking;
+pub(crate) mod messages;
+pub(crate) mod thinking;
 mod usage;
 mod wire;
 

@@ -17,7 +17,7 @@ const MIN_BUDGET: u64 = 1024;
 
 /// How a request asks for thinking.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Thinking<'a> {
+pub(crate) enum Thinking<'a> {
     /// Nothing is said.
     Unsaid,
     /// Not at all.
@@ -32,7 +32,7 @@ pub(super) enum Thinking<'a> {
 
 impl<'a> Thinking<'a> {
     /// How to ask, and the output cap, which the thinking counts against.
-    pub(super) fn of(request: &'a Request, compat: &Compat) -> (Self, u64) {
+    pub(crate) fn of(request: &'a Request, compat: &Compat) -> (Self, u64) {
         let model = &*request.model;
         let fit = |cap: u64| fit_output(cap, model.context_window, estimate_input(&request.messages)).max(1);
         let plain_cap = fit(request.max_tokens.unwrap_or(model.max_tokens));
@@ -57,7 +57,7 @@ impl<'a> Thinking<'a> {
     }
 
     /// Adds the request's fields.
-    pub(super) fn write(self, fields: &mut Map<String, Value>) {
+    pub(crate) fn write(self, fields: &mut Map<String, Value>) {
         let adaptive = json!({"type": "adaptive", "display": "summarized"});
         let (thinking, effort) = match self {
             Self::Unsaid => return,

@@ -16,14 +16,13 @@ use crate::{
     providers::{
         prompt::{Prompt, update_text},
         request_json::{DataUrl, JsonText},
+        result_text::{NO_OUTPUT, SEE_IMAGE},
         sampling::{grammar, strict_schema},
         transform::{AssistantPart, AssistantTurn, Call, CallResult, Part, Turn, joined_text},
     },
 };
 
 const ATTACHED_IMAGES: &str = "Attached image(s) from tool result:";
-const SEE_IMAGE: &str = "(see attached image)";
-const NO_OUTPUT: &str = "(no tool output)";
 /// Stands between results and a user message at hosts that want an answer there.
 const RESULTS_READ: &str = "I have read the tool results.";
 /// Fields in which hosts send readable reasoning and want it back.

@@ -1,6 +1,10 @@
 //! Credentials that the surroundings provide: a cloud's machines and command lines, the identity of a workload.
 
-use crate::providers::{Secret, aws::AwsCredentials, environment::Environment};
+use crate::providers::{
+    Secret,
+    aws::{AwsCredentials, chain},
+    environment::Environment,
+};
 
 /// A family of credentials that are found in the surroundings of the process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,6 +24,8 @@ pub enum Identity {
     Bearer(Secret),
     /// Credentials that sign each request.
     Aws(AwsCredentials),
+    /// Nothing is added to requests: a proxy signs them.
+    Unsigned,
 }
 
 /// Why nothing was found; never holds a key.
@@ -39,11 +45,23 @@ impl Ambient {
         }
     }
 
+    /// What to set to have such credentials, as the end of "set …, or".
+    #[must_use]
+    pub fn hint(self) -> Option<&'static str> {
+        match self {
+            Self::Aws => Some(
+                "AWS_PROFILE (\"default\" for the default profile), or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY",
+            ),
+            Self::Google | Self::AnthropicFederation => None,
+        }
+    }
+
     /// Whether credentials seem to be there, as far as variables and files tell: nothing is sent or run.
     #[must_use]
-    pub fn is_configured(self, _environment: &Environment) -> bool {
+    pub fn is_configured(self, environment: &Environment) -> bool {
         match self {
-            Self::Aws | Self::Google | Self::AnthropicFederation => false,
+            Self::Aws => chain::is_configured(environment),
+            Self::Google | Self::AnthropicFederation => false,
         }
     }
 
@@ -51,11 +69,13 @@ impl Ambient {
     ///
     /// # Errors
     /// There are none, or they cannot be had now: the text names what was tried and what to do.
-    pub async fn resolve(self, _environment: &Environment) -> Result<Identity, AmbientError> {
+    pub async fn resolve(self, environment: &Environment) -> Result<Identity, AmbientError> {
         match self {
-            Self::Aws | Self::Google | Self::AnthropicFederation => {
-                Err(AmbientError("no credentials were found".to_owned()))
+            Self::Aws if chain::skips_auth(environment) => Ok(Identity::Unsigned),
+            Self::Aws => {
+                chain::resolve(environment).await.map(Identity::Aws).map_err(|error| AmbientError(error.to_string()))
             }
+            Self::Google | Self::AnthropicFederation => Err(AmbientError("no credentials were found".to_owned())),
         }
     }
 }

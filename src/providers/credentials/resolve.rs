@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::{
     Auth, CredentialError, Credentials, KeySources,
-    ambient::Identity,
+    ambient::{Ambient, Identity},
     auth_file::Stored,
     command::{self, Outcome},
     key_text::{KeyText, expand},
@@ -104,6 +104,7 @@ impl Credentials {
         {
             return match ambient.resolve(&environment).await {
                 Ok(Identity::Aws(credentials)) => Ok(Found::Aws(credentials)),
+                Ok(Identity::Unsigned) => Ok(Found::Nothing),
                 Ok(Identity::Bearer(key)) => {
                     Ok(Found::Key(FoundKey { key, place: "the surroundings".to_owned(), bearer: true }))
                 }
@@ -176,6 +177,10 @@ impl Credentials {
         let way = match sources.env.as_slice() {
             [] => format!("set providers.{provider}.apiKey in models.json"),
             names => format!("set {}", names.join(" or ")),
+        };
+        let way = match sources.ambient.and_then(Ambient::hint) {
+            Some(hint) => format!("{way}, or {hint}"),
+            None => way,
         };
         let hint = if login { format!("auth.json has a login, which this version cannot use; {way}") } else { way };
         CredentialError::Missing { provider: provider.to_owned(), hint }

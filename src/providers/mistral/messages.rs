@@ -15,13 +15,12 @@ use crate::{
         },
         prompt::update_text,
         request_json::{DataUrl, JsonText},
+        result_text::{NO_OUTPUT, SEE_IMAGE},
         sampling::strict_schema,
         transform::{AssistantPart, AssistantTurn, CallResult, Part, Turn, joined_text},
     },
 };
 
-const SEE_IMAGE: &str = "(see attached image)";
-const NO_OUTPUT: &str = "(no tool output)";
 /// The API has no other mark for a result that is a failure.
 const TOOL_ERROR: &str = "[tool error] ";
 

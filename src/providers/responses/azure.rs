@@ -86,7 +86,8 @@ mod tests {
     #[test]
     fn every_way_to_name_a_resource_leads_to_the_api() {
         let at = "https://r.openai.azure.com/openai/v1/responses?api-version=v1";
-        let table: [(&str, &[(&str, &str)], &str); 15] = [
+        type Row<'a> = (&'a str, &'a [(&'a str, &'a str)], &'a str);
+        let table: [Row<'_>; 15] = [
             ("", &[("AZURE_OPENAI_RESOURCE_NAME", "r")], at),
             ("https://other.test/v1", &[("AZURE_OPENAI_RESOURCE_NAME", " r ")], at),
             (

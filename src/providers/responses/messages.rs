@@ -22,12 +22,12 @@ use crate::{
         call_ids::{fnv1a, split_item},
         prompt::update_text,
         request_json::JsonText,
+        result_text::NO_OUTPUT,
         sampling::{grammar, strict_schema},
         transform::{AssistantPart, AssistantTurn, Call, CallResult, Part, Turn, joined_text},
     },
 };
 
-const NO_OUTPUT: &str = "(no tool output)";
 /// Characters of an item's id.
 const ID_LIMIT: usize = 64;
 

@@ -155,7 +155,7 @@ fn every_status_has_its_end() {
         ),
     ];
     for (event, stop, raw, class) in table {
-        let (message, failure) = run(&[event.clone()]);
+        let (message, failure) = run(std::slice::from_ref(&event));
         assert_eq!((message.stop_reason, message.raw_stop_reason.as_deref()), (stop, raw), "{event}");
         assert_eq!(failure.map(|failure| failure.class), class, "{event}");
     }
