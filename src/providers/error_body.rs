@@ -17,6 +17,8 @@ pub(crate) struct ErrorBody {
     pub status: Option<u16>,
     /// When a used-up plan begins anew, in seconds since the epoch.
     pub resets_at: Option<i64>,
+    /// The same in seconds from now.
+    pub resets_in: Option<u64>,
     /// What a router's own upstream said.
     pub upstream: Option<String>,
 }
@@ -57,6 +59,7 @@ impl ErrorBody {
             detail_code: text(&place["details"]["error_code"]).or_else(|| text(&place["innererror"]["code"])),
             status: [numeric, named].into_iter().flatten().find(|status| (400..600).contains(status)),
             resets_at: [place, body].iter().find_map(|place| place["resets_at"].as_i64()),
+            resets_in: [place, body].iter().find_map(|place| place["resets_in_seconds"].as_u64()),
             upstream: text(&place["metadata"]["raw"]),
             code,
         }
@@ -92,8 +95,11 @@ impl ErrorBody {
 
     /// When a used-up plan begins anew, for people: `resets at 2026-10-26 07:33 UTC`.
     pub(crate) fn reset_text(&self) -> Option<String> {
-        let time = jiff::Timestamp::from_second(self.resets_at?).ok()?;
-        Some(format!("resets at {}", time.strftime("%Y-%m-%d %H:%M UTC")))
+        let time = self.resets_at.and_then(|seconds| jiff::Timestamp::from_second(seconds).ok());
+        match time {
+            Some(time) => Some(format!("resets at {}", time.strftime("%Y-%m-%d %H:%M UTC"))),
+            None => self.resets_in.map(|seconds| format!("resets in {} min", seconds.div_ceil(60))),
+        }
     }
 
     /// The error in one line: the words, the upstream's words, and the type and code in brackets.

@@ -157,6 +157,8 @@ fn a_used_up_plan_says_when_it_begins_anew() {
     assert_eq!(failure.message, format!("429: {body} (resets at 2026-10-26 07:33 UTC)"));
     let failure = stream_failure("openai-codex", &serde_json::from_str(body).unwrap());
     assert!(failure.message.ends_with("(usage_limit_reached) (resets at 2026-10-26 07:33 UTC)"), "{failure}");
+    let relative = json!({"error": {"type": "usage_limit_reached", "message": "m", "resets_in_seconds": 5401}});
+    assert!(stream_failure("openai-codex", &relative).message.ends_with("(resets in 91 min)"));
     let limited = r#"{"error":{"code":"rate_limit_exceeded","resets_at":1793000000}}"#;
     assert!(!refused("openai-codex", 429, limited).message.contains("UTC"), "a short wait needs no date");
 }

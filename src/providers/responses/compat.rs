@@ -30,6 +30,7 @@ struct Overrides {
 #[derive(Clone, Debug)]
 #[expect(missing_docs, reason = "the fields are named as in models.json, where they are documented")]
 pub struct Compat {
+    /// The prompt goes to developers. Only models that think know them; the plans' backend knows nothing else.
     pub developer_role: bool,
     pub late_system: bool,
     pub session_affinity: SessionAffinity,
@@ -50,7 +51,7 @@ impl Compat {
         let is_plan = dialect == Dialect::Codex;
         let xai = model.provider == "xai" || model.base_url.contains("api.x.ai");
         Self {
-            developer_role: set.supports_developer_role.unwrap_or(true),
+            developer_role: (model.reasoning || is_plan) && set.supports_developer_role.unwrap_or(true),
             late_system: set.supports_mid_convo_system_messages.unwrap_or(false),
             session_affinity: set.session_affinity_format.unwrap_or_default(),
             cache_key: set.prompt_cache_key_mode != Some(CacheKeyMode::Disabled),

@@ -75,8 +75,9 @@ impl Decoder {
         let (place, kind) = match KindName::of(item.kind.get())? {
             KindName::Message => {
                 let place = out.text_start();
-                keep_names(place, item, id, out);
-                (place, Kind::Message)
+                let phase = item.phase.filled();
+                keep_names(place, id, phase, out);
+                (place, Kind::Message { phase: phase.map(str::to_owned) })
             }
             KindName::Reasoning => (out.thinking_start(), Kind::Reasoning { part: None, bare: None }),
             KindName::Call => {
@@ -117,8 +118,8 @@ impl Decoder {
         let (place, id) = (*place, known_id.as_str());
         *done = true;
         match kind {
-            Kind::Message => {
-                keep_names(place, &item, id, out);
+            Kind::Message { phase } => {
+                keep_names(place, id, item.phase.filled().or(phase.as_deref()), out);
                 out.text_complete(place, &item.text());
             }
             Kind::Reasoning { bare, .. } => {
@@ -276,8 +277,8 @@ impl Decoder {
 }
 
 /// Keeps a message's id and phase with its text.
-fn keep_names(place: usize, item: &WireItem<'_>, id: &str, out: &mut Assembler) {
-    if let Some(signature) = TextItem::new(id, item.phase.filled()).to_signature() {
+fn keep_names(place: usize, id: &str, phase: Option<&str>, out: &mut Assembler) {
+    if let Some(signature) = TextItem::new(id, phase).to_signature() {
         out.text_replay(place, signature);
     }
 }
@@ -335,9 +336,9 @@ impl EventDecoder for Decoder {
             | "response.incomplete"
             | "response.failed"
             | "response.cancelled" => self.end(kind, &parsed, json, out),
-            "error" => out.fail(stream_failure(&self.provider, &serde_json::from_slice(json).unwrap_or_default())),
-            // Gateways fail in the form of Chat Completions.
-            "" if is_error(parsed.error) => {
+            known if known.starts_with("response.") => {}
+            // Gateways also fail in the form of other APIs.
+            other if other == "error" || event.name == "error" || is_error(parsed.error) => {
                 out.fail(stream_failure(&self.provider, &serde_json::from_slice(json).unwrap_or_default()));
             }
             _ => {}

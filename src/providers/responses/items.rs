@@ -10,7 +10,10 @@ pub(super) struct Item {
 }
 
 pub(super) enum Kind {
-    Message,
+    Message {
+        /// The phase that was told at the begin.
+        phase: Option<String>,
+    },
     Reasoning {
         /// The part that is being told.
         part: Option<Part>,
@@ -42,7 +45,7 @@ pub(super) enum Part {
 impl Kind {
     pub(super) fn name(&self) -> KindName {
         match self {
-            Self::Message => KindName::Message,
+            Self::Message { .. } => KindName::Message,
             Self::Reasoning { .. } => KindName::Reasoning,
             Self::Call { .. } => KindName::Call,
         }

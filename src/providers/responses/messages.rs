@@ -83,7 +83,7 @@ pub(super) struct Writer<'a, 'c> {
 
 impl<'a, 'c> Writer<'a, 'c> {
     pub(super) fn new(model: &'c Model, compat: &Compat, free_text: &'c FreeText<'c>) -> Self {
-        let role = if model.reasoning && compat.developer_role { Role::Developer } else { Role::System };
+        let role = if compat.developer_role { Role::Developer } else { Role::System };
         Self { model, role, free_text, out: Vec::new(), custom: HashSet::new(), texts: 0 }
     }
 

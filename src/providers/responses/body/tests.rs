@@ -166,6 +166,7 @@ fn every_level_has_its_reasoning() {
     let body = written(&plain);
     assert_eq!((body.get("reasoning"), body.get("include")), (None, None));
     assert_eq!(body["input"][0]["role"], "system", "only models that think know developers");
+    assert_eq!(sent(&plain, Dialect::Codex)["input"][0]["role"], "developer");
 }
 
 #[test]

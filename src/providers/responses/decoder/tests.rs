@@ -1,11 +1,12 @@
 mod calls;
 mod reasoning;
 
+use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::*;
 use crate::{
-    protocol::{AssistantMessage, Block, StreamEvent, ThinkingLevel},
+    protocol::{AssistantMessage, Block, StreamEvent, ThinkingLevel, stream::PartialMessage},
     providers::testing::plain_model,
 };
 
@@ -181,6 +182,7 @@ fn errors_come_flat_nested_and_in_the_form_of_other_apis() {
             "big (invalid_request_error, context_length_exceeded)",
         ),
         (json!({"error": {"message": "gone", "code": 502}}), C::ServerError, "gone (502)"),
+        (json!({"type": "exception", "error": {"message": "gone"}}), C::ServerError, "gone"),
     ];
     for (event, class, text) in table {
         let half = [added(0, message("m", json!([]))), text_delta(0, "m", "half")];
@@ -225,6 +227,16 @@ fn what_was_said_is_kept_with_the_names_that_the_api_knows_it_by() {
             vec![
                 done(0, with_phase(message("msg_1", json!([part("text", "ab")])))),
                 done(0, message("msg_1", json!([]))),
+            ],
+            "ab",
+            kept,
+        ),
+        // The phase is told at the begin or at the end.
+        (
+            vec![
+                added(0, with_phase(message("msg_1", json!([])))),
+                text_delta(0, "msg_1", "ab"),
+                done(0, message("msg_1", json!([part("text", "ab")]))),
             ],
             "ab",
             kept,
@@ -311,4 +323,47 @@ fn the_event_line_speaks_when_the_data_does_not_say_its_type() {
     let (message, failure) = ended(out.take_events());
     let [Block::Text(block)] = message.content.as_slice() else { panic!("{message:?}") };
     assert_eq!((block.text.as_str(), failure), ("ab", None));
+    let mut out = Assembler::at(plain_model("openai-responses").into(), ThinkingLevel::Off, 1);
+    let busy = json!({"type": "server_error", "code": "server_is_overloaded", "message": "busy"}).to_string();
+    decoder.event(SseEvent { name: "error", data: busy.as_bytes() }, &mut out);
+    assert_eq!(ended(out.take_events()).1.map(|failure| failure.class), Some(FailureClass::Overloaded));
+}
+
+/// Events of all kinds, with and without what they are found by.
+fn any_event() -> impl Strategy<Value = Value> {
+    let index = prop_oneof![Just(None), (0u64..2).prop_map(Some)];
+    let kinds = prop::sample::select(vec![
+        "output_item.added",
+        "output_item.done",
+        "output_text.delta",
+        "reasoning_summary_text.delta",
+        "reasoning_text.delta",
+        "reasoning_summary_part.added",
+        "function_call_arguments.delta",
+        "function_call_arguments.done",
+        "custom_tool_call_input.delta",
+        "custom_tool_call_input.done",
+    ]);
+    let items = prop::sample::select(vec!["message", "reasoning", "function_call", "custom_tool_call", "new"]);
+    let texts = prop::sample::select(vec!["", "{", "{\"a\":1}", "x", "\"é\\"]);
+    (kinds, index, prop::sample::select(vec!["", "a", "b"]), items, texts).prop_map(|(kind, index, id, item, text)| {
+        json!({"type": format!("response.{kind}"), "output_index": index, "item_id": id, "delta": text, "input": text,
+            "arguments": text, "summary_index": text.len(), "item": {"type": item, "id": id, "call_id": id, "name": "patch",
+            "arguments": text, "input": text, "content": [{"text": text}], "summary": [{"text": text}]}})
+    })
+}
+
+proptest! {
+    #[test]
+    fn any_order_of_events_builds_the_message_that_its_end_holds(events in prop::collection::vec(any_event(), 0..14)) {
+        let output = json!({"output": [{"type": "reasoning", "id": "a", "encrypted_content": "late"}]});
+        let events = play(decoder(), &[&events[..], &[end("completed", output)]].concat());
+        prop_assert_eq!(events.iter().filter(|event| event.is_terminal()).count(), 1);
+        let mut partial = PartialMessage::default();
+        events[..events.len() - 1].iter().for_each(|event| partial.apply(event));
+        let (message, failure) = ended(events);
+        if failure.is_none() {
+            prop_assert_eq!(partial.message.content, message.content);
+        }
+    }
 }
