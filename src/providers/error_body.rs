@@ -2,23 +2,30 @@
 
 use serde_json::Value;
 
+use super::rpc_details::{Limit, RpcDetails, http_status};
+
 /// What an error body says.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ErrorBody {
     /// The provider's words.
     pub message: Option<String>,
-    /// `error.type`.
+    /// `error.type`, or Google's name of the status.
     pub kind: Option<String>,
     /// `error.code`, also when it is a number.
     pub code: Option<String>,
-    /// A finer code of some providers: `error.details.error_code`, `error.innererror.code`.
+    /// A finer code of some providers: `error.details.error_code`, `error.innererror.code`, or the reason in a list of
+    /// details.
     pub detail_code: Option<String>,
-    /// The code when it is an HTTP status of an error, or a number that is called the status.
+    /// The code or the name when it is an HTTP status of an error, or a number that is called the status.
     pub status: Option<u16>,
     /// When a used-up plan begins anew, in seconds since the epoch.
     pub resets_at: Option<i64>,
     /// The same in seconds from now.
     pub resets_in: Option<u64>,
+    /// Which limit was met, when the body says so.
+    pub limit: Option<Limit>,
+    /// When to try again, in milliseconds, when the body says so.
+    pub retry_after_ms: Option<u64>,
     /// What a router's own upstream said.
     pub upstream: Option<String>,
 }
@@ -27,10 +34,7 @@ impl ErrorBody {
     /// Looks for the error in a body: `error.message`, `error` as text, `message`, `Message`, `detail`; the body may be
     /// a list of one.
     pub(crate) fn read(body: &Value) -> Self {
-        let body = match body {
-            Value::Array(list) => list.first().unwrap_or(&Value::Null),
-            other => other,
-        };
+        let body = entry(body);
         let error = &body["error"];
         let place = if error.is_object() { error } else { body };
         let text = |value: &Value| match value {
@@ -51,15 +55,25 @@ impl ErrorBody {
         let code = text(&place["code"]);
         let numeric = code.as_deref().and_then(|code| code.parse().ok());
         let named = [place, body].iter().find_map(|place| u16::try_from(place["status"].as_u64()?).ok());
+        let status_name = place["status"].as_str().filter(|name| http_status(name).is_some());
+        let details = RpcDetails::read(&place["details"]);
         Self {
             message,
             kind: text(&place["type"])
                 .filter(|kind| kind != "error")
-                .or_else(|| place["__type"].as_str().map(|name| short_name(name).to_owned())),
-            detail_code: text(&place["details"]["error_code"]).or_else(|| text(&place["innererror"]["code"])),
-            status: [numeric, named].into_iter().flatten().find(|status| (400..600).contains(status)),
+                .or_else(|| place["__type"].as_str().map(|name| short_name(name).to_owned()))
+                .or_else(|| status_name.map(str::to_owned)),
+            detail_code: text(&place["details"]["error_code"])
+                .or_else(|| text(&place["innererror"]["code"]))
+                .or(details.reason),
+            status: [numeric, named, status_name.and_then(http_status)]
+                .into_iter()
+                .flatten()
+                .find(|status| (400..600).contains(status)),
             resets_at: [place, body].iter().find_map(|place| place["resets_at"].as_i64()),
             resets_in: [place, body].iter().find_map(|place| place["resets_in_seconds"].as_u64()),
+            limit: details.limit,
+            retry_after_ms: details.retry_after_ms,
             upstream: text(&place["metadata"]["raw"]),
             code,
         }
@@ -67,7 +81,7 @@ impl ErrorBody {
 
     /// True when the body holds an error: an `error` that is not null, or Mistral's word for what the whole body is.
     pub(crate) fn is_in(body: &Value) -> bool {
-        let body = body.get(0).unwrap_or(body);
+        let body = entry(body);
         body.get("error").is_some_and(|error| !error.is_null())
             || body.get("object").is_some_and(|kind| kind == "error")
     }
@@ -120,6 +134,12 @@ pub(crate) fn short_name(name: &str) -> &str {
     name.split(':').next().unwrap_or(name).trim()
 }
 
+/// The entry of a list that tells of an error, or its first one; what is no list is the entry itself.
+fn entry(body: &Value) -> &Value {
+    let Value::Array(list) = body else { return body };
+    list.iter().find(|entry| !entry["error"].is_null()).or(list.first()).unwrap_or(&Value::Null)
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::json;
@@ -135,7 +155,15 @@ mod tests {
                 "plain (Client specified an invalid argument)",
                 None,
             ),
-            (json!([{"error": {"code": 503, "message": "m", "status": "UNAVAILABLE"}}]), "m (503)", Some(503)),
+            (json!([{"error": {"code": 503, "message": "m", "status": "UNAVAILABLE"}}]), "m (UNAVAILABLE)", Some(503)),
+            (
+                json!([{"candidates": []}, {"error": {"message": "m", "status": "NOT_FOUND"}}]),
+                "m (NOT_FOUND)",
+                Some(404),
+            ),
+            (json!({"error": {"message": "m", "status": "NEW_NAME"}}), "m", None),
+            (json!({"message": "m", "status": 404}), "m", Some(404)),
+            (json!([]), "The provider reported an error without a text", None),
             (json!({"message": {"detail": [1]}}), "{\"detail\":[1]}", None),
             (json!({"Message": "aws"}), "aws", None),
             (json!({"__type": "com.amazon.coral.service#SomeException", "message": "m"}), "m (SomeException)", None),

@@ -10,6 +10,7 @@ use super::{
     error_text::{is_quota_text, transient},
     overflow::is_overflow_text,
     retry_after::{retry_after_ms, should_retry},
+    rpc_details::Limit,
 };
 use crate::protocol::{Failure, FailureClass, time::Millis};
 
@@ -83,7 +84,7 @@ pub fn http_failure(provider: &str, status: u16, headers: &HeaderMap, body: &[u8
     };
     let text = with_hint(http_text(status, headers, text, is_page, aws_type));
     let mut failure = Failure::new(class, with_reset(class, text, &error)).with_status(status);
-    failure.retry_after_ms = retry_after_ms(headers, now);
+    failure.retry_after_ms = retry_after_ms(headers, now).or(error.retry_after_ms);
     let is_open = matches!(
         class,
         FailureClass::RateLimited | FailureClass::Overloaded | FailureClass::ServerError | FailureClass::InvalidRequest
@@ -101,6 +102,7 @@ pub fn stream_failure(provider: &str, body: &Value) -> Failure {
     let class = class_of(provider, error.status, &error);
     let mut failure = Failure::new(class, with_reset(class, with_hint(cap(&error.line())), &error));
     failure.status = error.status;
+    failure.retry_after_ms = error.retry_after_ms;
     failure
 }
 
@@ -162,6 +164,7 @@ fn class_of(provider: &str, status: Option<u16>, error: &ErrorBody) -> FailureCl
 fn by_status(status: u16, error: &ErrorBody, words: &str) -> FailureClass {
     match status {
         402 => FailureClass::QuotaExhausted,
+        400 | 403 if is_key_refused(error, words) => FailureClass::Auth,
         400 | 403 | 429 if is_quota(error, words) => FailureClass::QuotaExhausted,
         429 => FailureClass::RateLimited,
         401 => FailureClass::Auth,
@@ -178,12 +181,23 @@ fn by_status(status: u16, error: &ErrorBody, words: &str) -> FailureClass {
     }
 }
 
-/// Money or a plan is used up. A code that says "rate limit" outweighs a text with a link to the billing page.
+/// Google refuses a wrong key as an invalid argument.
+fn is_key_refused(error: &ErrorBody, words: &str) -> bool {
+    error.is_any(&["API_KEY_INVALID"]) || words.contains("API key not valid")
+}
+
+/// Money or a plan is used up. A code that says "rate limit" outweighs a text with a link to the billing page, and
+/// details on the limit outweigh every text: Google sends the same one for the minute and for the day.
 fn is_quota(error: &ErrorBody, words: &str) -> bool {
+    if let Some(limit) = error.limit {
+        return limit == Limit::Quota;
+    }
     let lower = words.to_lowercase();
+    // Vertex names the metric: "Quota exceeded for …_requests_per_minute_per_project".
+    let is_rate = error.is_any(RATE_LIMIT_NAMES) || lower.contains("_per_minute");
     error.is_any(QUOTA_NAMES)
         || error.has_any(QUOTA_PARTS)
-        || (!error.is_any(RATE_LIMIT_NAMES)
+        || (!is_rate
             && (is_quota_text(words) || lower.contains("credit balance") || lower.contains("insufficient credits")))
 }
 

@@ -109,6 +109,30 @@ impl<'de> Deserialize<'de> for Count {
     }
 }
 
+/// True, or anything else.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Flag(pub(crate) bool);
+
+impl<'de> Deserialize<'de> for Flag {
+    fn deserialize<D: Deserializer<'de>>(input: D) -> Result<Self, D::Error> {
+        struct Read;
+        impl<'de> Visitor<'de> for Read {
+            type Value = Flag;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("true or false")
+            }
+
+            fn visit_bool<E>(self, flag: bool) -> Result<Flag, E> {
+                Ok(Flag(flag))
+            }
+
+            forget!(number text null list map);
+        }
+        input.deserialize_any(Read)
+    }
+}
+
 /// An object of a type, or nothing.
 pub(crate) struct Obj<T>(pub(crate) Option<T>);
 
@@ -280,6 +304,7 @@ mod tests {
         #[serde(borrow)]
         text: Text<'a>,
         count: Count,
+        flag: Flag,
         #[serde(borrow)]
         list: List<Obj<Inner<'a>>>,
         #[serde(borrow)]
@@ -298,11 +323,13 @@ mod tests {
     #[test]
     fn any_shape_reads_and_only_the_wanted_one_counts() {
         for odd in ["null", "true", "-1", "2.5", "[1,{\"a\":[]}]", "{\"x\":{\"y\":1}}"] {
-            let json =
-                format!(r#"{{"text":{odd},"list":{odd},"first":{odd},"parts":{odd},"count":{odd},"new":{odd}}}"#);
+            let json = format!(
+                r#"{{"text":{odd},"list":{odd},"first":{odd},"parts":{odd},"count":{odd},"flag":{odd},"new":{odd}}}"#
+            );
             let sample: Sample<'_> = serde_json::from_str(&json).unwrap();
             assert_eq!(sample.text.get(), None, "{odd}");
             assert_eq!(sample.count.0, (odd == "2.5").then_some(2), "{odd}");
+            assert_eq!(sample.flag.0, odd == "true");
             assert!(sample.list.0.iter().all(|inner| inner.0.as_ref().is_none_or(|inner| inner.name.get().is_none())));
             assert!(sample.first.0.and_then(|inner| inner.0).is_none(), "{odd}");
         }

@@ -6,7 +6,7 @@
 //!
 //! | module | what |
 //! |---|---|
-//! | [`completions`], [`responses`], [`anthropic`], [`bedrock`], [`mistral`] | the wire APIs: each translates the request and decodes the stream, nothing else |
+//! | [`completions`], [`responses`], [`anthropic`], [`google`], [`bedrock`], [`mistral`] | the wire APIs: each translates the request and decodes the stream, nothing else |
 //! | [`mod@wire_api`], `call`, [`http`], [`tls`] | what an API module implements, one call, the HTTP client |
 //! | [`sse`], [`assembler`], [`arguments`], [`call_ids`], [`json_repair`] | framing, building the message, arguments of calls |
 //! | [`transform`], [`prompt`], [`limits`], [`sampling`], [`headers`], `request_json`, `thinking`, `compat`, `hosts`, `result_text` | making a request |
@@ -33,6 +33,7 @@ mod error_body;
 pub mod error_text;
 pub mod errors;
 mod estimate;
+pub mod google;
 pub mod headers;
 mod hosts;
 pub mod http;
@@ -49,6 +50,7 @@ mod request_json;
 pub mod responses;
 mod result_text;
 pub mod retry_after;
+mod rpc_details;
 pub mod sampling;
 pub mod scripted;
 pub mod selection;
@@ -103,6 +105,8 @@ pub fn wire_apis() -> &'static [&'static dyn WireApi] {
         &responses::OPENAI,
         &responses::AZURE,
         &responses::CODEX,
+        &google::Google::Studio,
+        &google::Google::Vertex,
         &bedrock::Bedrock,
         &mistral::Mistral,
     ]

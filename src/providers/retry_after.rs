@@ -12,7 +12,12 @@ pub fn retry_after_ms(headers: &HeaderMap, now: Millis) -> Option<u64> {
     let text = |name: &str| headers.get(name)?.to_str().ok().map(str::trim);
     text("retry-after-ms")
         .and_then(|text| millis(text, 1.0))
-        .or_else(|| text(RETRY_AFTER.as_str()).and_then(|text| millis(text, 1000.0).or_else(|| until(text, now))))
+        .or_else(|| text(RETRY_AFTER.as_str()).and_then(|text| seconds_to_millis(text).or_else(|| until(text, now))))
+}
+
+/// Milliseconds of a number of seconds, which may be fractional.
+pub(crate) fn seconds_to_millis(text: &str) -> Option<u64> {
+    millis(text, 1000.0)
 }
 
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked to be positive; saturates")]

@@ -91,13 +91,28 @@ pub fn strict_schema(
     let Some(asked) = asked else { return Ok(None) };
     let schema = host_takes_it.then(|| strict(&tool.parameters, &allowed)).flatten();
     if schema.is_none() && asked["strict"] == "require" {
-        let text = format!(
-            "The tool \"{}\" requires strict arguments, which this model or the tool's schema does not allow: choose another model or switch the tool off",
-            tool.name
-        );
-        return Err(Failure::new(FailureClass::InvalidRequest, text));
+        return Err(refused(tool));
     }
     Ok(schema)
+}
+
+/// Whether a tool's arguments are to follow its schema, for hosts that take any schema then.
+///
+/// # Errors
+/// When the tool requires it and the host cannot do it.
+pub fn wants_strict(tool: &ToolDeclaration, host_can: bool) -> Result<bool, Failure> {
+    match tool.constrained_sampling.as_ref().filter(|asked| asked["type"] == "json_schema") {
+        Some(asked) if !host_can && asked["strict"] == "require" => Err(refused(tool)),
+        asked => Ok(asked.is_some() && host_can),
+    }
+}
+
+fn refused(tool: &ToolDeclaration) -> Failure {
+    let text = format!(
+        "The tool \"{}\" requires strict arguments, which this model or the tool's schema does not allow: choose another model or switch the tool off",
+        tool.name
+    );
+    Failure::new(FailureClass::InvalidRequest, text)
 }
 
 /// The schema in strict form: every property required, optional ones nullable, nothing additional.

@@ -36,12 +36,16 @@ pub(crate) fn budget(level: ThinkingLevel, overrides: &Map<String, Value>) -> u6
         ThinkingLevel::Medium => 8192,
         ThinkingLevel::High | ThinkingLevel::Xhigh | ThinkingLevel::Max => 16_384,
     };
+    user_budget(level, overrides).unwrap_or(built_in)
+}
+
+/// The user's number of tokens for thinking at a level; the levels above `high` share its number unless they have one.
+pub(crate) fn user_budget(level: ThinkingLevel, overrides: &Map<String, Value>) -> Option<u64> {
     let user = |level: ThinkingLevel| overrides.get(level.as_str()).and_then(Value::as_u64);
     match level {
         ThinkingLevel::Xhigh | ThinkingLevel::Max => user(level).or_else(|| user(ThinkingLevel::High)),
         _ => user(level),
     }
-    .unwrap_or(built_in)
 }
 
 /// A budget that leaves [`ANSWER_RESERVE`] tokens of `ceiling` for the answer.

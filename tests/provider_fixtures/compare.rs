@@ -116,10 +116,12 @@ fn normal(block: &Block) -> Value {
         Block::ToolCall(call) => {
             let mut normal = serde_json::to_value(block).unwrap();
             normal["argumentsError"] = call.arguments_error.is_some().into();
+            signed(&mut normal, call.thought_signature.as_deref());
             normal
         }
         Block::Text(text) => {
             let mut normal = serde_json::to_value(block).unwrap();
+            signed(&mut normal, text.text_signature.as_deref());
             let item = text.text_signature.as_deref().and_then(|data| serde_json::from_str::<Value>(data).ok());
             if let Some(item) = item.filter(Value::is_object) {
                 normal["itemId"] = item["id"].clone();
@@ -128,6 +130,12 @@ fn normal(block: &Block) -> Value {
             normal
         }
         other => serde_json::to_value(other).unwrap(),
+    }
+}
+
+fn signed(block: &mut Value, signature: Option<&str>) {
+    if let Some(signature) = signature {
+        block["signature"] = signature.into();
     }
 }
 

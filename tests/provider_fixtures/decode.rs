@@ -81,11 +81,12 @@ fn noise_between_the_events_changes_nothing() {
         let is_stream = fixture.status == 200 && fixture.file.ends_with(".sse") && fixture.end == End::Eof;
         // A byte order mark and an unterminated event do not survive something before or behind them.
         let text = String::from_utf8_lossy(&fixture.body).into_owned();
-        if !is_stream || text.starts_with('\u{FEFF}') || !text.ends_with("\n\n") {
+        let blank = if text.ends_with("\r\n\r\n") { "\r\n\r\n" } else { "\n\n" };
+        if !is_stream || text.starts_with('\u{FEFF}') || !text.ends_with(blank) {
             continue;
         }
         let mut noisy = noise.to_vec();
-        for event in text.split_inclusive("\n\n") {
+        for event in text.split_inclusive(blank) {
             noisy.extend_from_slice(event.as_bytes());
             noisy.extend_from_slice(noise);
         }

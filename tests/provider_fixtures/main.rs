@@ -7,6 +7,7 @@
 mod compare;
 mod connection;
 mod decode;
+mod google;
 mod http;
 mod invariants;
 mod manifest;

@@ -12,12 +12,14 @@ use troupe::{
 };
 
 /// APIs that are spoken so far.
-pub const APIS: [&str; 7] = [
+pub const APIS: [&str; 9] = [
     "openai-completions",
     "anthropic-messages",
     "openai-responses",
     "azure-openai-responses",
     "openai-codex-responses",
+    "google-generative-ai",
+    "google-vertex",
     "bedrock-converse-stream",
     "mistral-conversations",
 ];
@@ -52,7 +54,7 @@ pub fn fixtures() -> Vec<Fixture> {
     let entries = manifest["entries"].as_array().unwrap();
     let spoken = entries.iter().filter(|entry| APIS.contains(&entry["api"].as_str().unwrap()));
     let fixtures: Vec<_> = spoken.map(Fixture::load).collect();
-    assert_eq!(fixtures.len(), 136, "no fixture may get lost");
+    assert_eq!(fixtures.len(), 153, "no fixture may get lost");
     fixtures
 }
 

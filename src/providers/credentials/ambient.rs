@@ -4,6 +4,7 @@ use crate::providers::{
     Secret,
     aws::{AwsCredentials, chain},
     environment::Environment,
+    google::adc,
 };
 
 /// A family of credentials that are found in the surroundings of the process.
@@ -61,7 +62,8 @@ impl Ambient {
     pub fn is_configured(self, environment: &Environment) -> bool {
         match self {
             Self::Aws => chain::is_configured(environment),
-            Self::Google | Self::AnthropicFederation => false,
+            Self::Google => adc::is_configured(environment),
+            Self::AnthropicFederation => false,
         }
     }
 
@@ -75,7 +77,8 @@ impl Ambient {
             Self::Aws => {
                 chain::resolve(environment).await.map(Identity::Aws).map_err(|error| AmbientError(error.to_string()))
             }
-            Self::Google | Self::AnthropicFederation => Err(AmbientError("no credentials were found".to_owned())),
+            Self::Google => adc::token(environment).await.map(Identity::Bearer),
+            Self::AnthropicFederation => Err(AmbientError("no credentials were found".to_owned())),
         }
     }
 }

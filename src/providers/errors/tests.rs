@@ -108,10 +108,76 @@ fn headers_give_the_wait_the_word_on_retrying_and_the_request_id() {
 }
 
 #[test]
+fn google_says_in_details_which_limit_was_met_and_what_is_wrong_with_a_key() {
+    use FailureClass as C;
+    let text = "You exceeded your current quota, please check your plan and billing details.";
+    let limited = |quota: &str| {
+        json!({"error": {"code": 429, "message": text, "status": "RESOURCE_EXHAUSTED", "details": [
+            {"violations": [{"quotaId": quota}]}, {"retryDelay": "12s"}]}})
+    };
+    let refused_key = |reason: &str| json!({"error": {"code": 400, "message": "No.", "status": "INVALID_ARGUMENT", "details": [{"reason": reason}]}});
+    let table = [
+        (429, limited("RequestsPerMinute"), C::RateLimited, true, Some(12_000)),
+        (429, json!([limited("RequestsPerMinute")]), C::RateLimited, true, Some(12_000)),
+        (429, limited("RequestsPerDay"), C::QuotaExhausted, false, Some(12_000)),
+        (
+            429,
+            json!({"error": {"code": 429, "message": "Resource exhausted. Try later.", "status": "RESOURCE_EXHAUSTED"}}),
+            C::RateLimited,
+            true,
+            None,
+        ),
+        (
+            429,
+            json!({"error": {"code": 429, "message": text, "status": "RESOURCE_EXHAUSTED"}}),
+            C::QuotaExhausted,
+            false,
+            None,
+        ),
+        (
+            429,
+            json!({"error": {"code": 429, "message": "Quota exceeded for x/generate_requests_per_minute_per_project."}}),
+            C::RateLimited,
+            true,
+            None,
+        ),
+        (400, refused_key("API_KEY_INVALID"), C::Auth, false, None),
+        (400, refused_key("OTHER"), C::InvalidRequest, false, None),
+        (400, json!({"error": {"message": "API key not valid. Please pass a valid API key."}}), C::Auth, false, None),
+        (
+            503,
+            json!({"error": {"message": "busy", "details": [{"retryDelay": "3s"}]}}),
+            C::ServerError,
+            true,
+            Some(3_000),
+        ),
+    ];
+    for (status, body, class, retryable, wait) in table {
+        let failure = refused("google", status, &body.to_string());
+        assert_eq!((failure.class, failure.retryable, failure.retry_after_ms), (class, retryable, wait), "{body}");
+    }
+    let asked = headers(&[("retry-after", "1")]);
+    let body = limited("RequestsPerMinute").to_string();
+    assert_eq!(
+        http_failure("google", 429, &asked, body.as_bytes(), 0).retry_after_ms,
+        Some(1_000),
+        "headers come first"
+    );
+    let failure = stream_failure("google", &limited("RequestsPerMinute"));
+    assert_eq!((failure.class, failure.status, failure.retry_after_ms), (C::RateLimited, Some(429), Some(12_000)));
+}
+
+#[test]
 fn an_error_inside_a_stream_is_classified_by_code_type_and_text() {
     use FailureClass as C;
     let table = [
         (json!({"error": {"type": "overloaded_error", "message": "Overloaded"}}), C::Overloaded, None),
+        (json!({"error": {"status": "UNAVAILABLE", "message": "The model is overloaded."}}), C::Overloaded, Some(503)),
+        (json!({"error": {"status": "UNAVAILABLE", "message": "gone"}}), C::ServerError, Some(503)),
+        (json!({"error": {"status": "INTERNAL", "message": "oops"}}), C::ServerError, Some(500)),
+        (json!({"error": {"status": "DEADLINE_EXCEEDED", "message": "slow"}}), C::ServerError, Some(504)),
+        (json!({"error": {"status": "PERMISSION_DENIED", "message": "no"}}), C::Permission, Some(403)),
+        (json!({"error": {"status": "RESOURCE_EXHAUSTED", "message": "slow"}}), C::RateLimited, Some(429)),
         (json!({"error": {"type": "overloaded", "code": "server_busy", "message": "later"}}), C::Overloaded, None),
         (json!({"error": {"message": "The server had an error", "type": "server_error"}}), C::ServerError, None),
         (json!({"error": {"message": "odd"}}), C::ServerError, None),
