@@ -10,7 +10,7 @@
 //! | [`mod@wire_api`], `call`, [`http`], [`tls`] | what an API module implements, one call, the HTTP client |
 //! | [`sse`], [`assembler`], [`arguments`], [`call_ids`], [`json_repair`] | framing, building the message, arguments of calls |
 //! | [`transform`], [`prompt`], [`limits`], [`sampling`], [`headers`], `request_json`, `thinking`, `compat`, `hosts`, `result_text` | making a request |
-//! | [`errors`], [`error_text`], [`overflow`], [`retry_after`] | what a failure means |
+//! | [`errors`], [`error_text`], [`overflow`], [`retry_after`], `error_body`, `rpc_details` | what a failure means |
 //! | [`cost`] | what it costs |
 //! | [`catalogue`], [`models_json`], [`selection`], [`credentials`], [`environment`] | which models, which keys |
 //! | [`aws`] | what Amazon's cloud needs: framing, signatures, credentials |

@@ -57,31 +57,25 @@ impl<'a> Writer<'a, '_> {
         let mut parts = Vec::with_capacity(results.len());
         let mut attached = Vec::new();
         for result in results {
-            let images = || {
-                result.parts.iter().filter_map(|part| match part {
-                    Part::Image(image) => Some(WirePart::image(image)),
-                    Part::Text(_) => None,
-                })
+            let images = result.parts.iter().filter_map(|part| match part {
+                Part::Image(image) => Some(WirePart::image(image)),
+                Part::Text(_) => None,
+            });
+            let mut images: Vec<_> = images.collect();
+            let text = match joined_text(&result.parts) {
+                text if !text.is_empty() => text,
+                _ if images.is_empty() => NO_OUTPUT.into(),
+                _ => SEE_IMAGE.into(),
             };
-            let text = joined_text(&result.parts);
-            let has_images = images().next().is_some();
-            let text = match (text.is_empty(), has_images) {
-                (false, _) => text,
-                (true, true) => SEE_IMAGE.into(),
-                (true, false) => NO_OUTPUT.into(),
-            };
-            let mut nested = Vec::new();
-            if self.family.newest {
-                nested.extend(images());
-            } else if has_images {
+            if !self.family.newest && !images.is_empty() {
                 attached.push(WirePart::text(format!("Image from the result of {}:", result.name)));
-                attached.extend(images());
+                attached.append(&mut images);
             }
             parts.push(WirePart::plain(Payload::FunctionResponse(WireResult {
                 id: self.family.call_ids.then_some(result.id),
                 name: result.name,
                 response: if result.is_error { Outcome::Error(text) } else { Outcome::Output(text) },
-                parts: nested,
+                parts: images,
             })));
         }
         self.push(Role::User, parts);
