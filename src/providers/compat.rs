@@ -19,7 +19,8 @@ pub(crate) fn read<T: DeserializeOwned + Default>(compat: Option<&Map<String, Va
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SessionAffinity {
-    /// `session_id`, `x-client-request-id`, `x-session-affinity`.
+    /// `session_id`, `x-client-request-id`, `x-session-affinity` with Chat Completions; `session-id`,
+    /// `x-client-request-id` with Responses.
     #[default]
     Openai,
     /// The same without the first.

@@ -9,7 +9,7 @@
 //! | [`completions`], [`responses`], [`anthropic`], [`google`], [`bedrock`], [`mistral`] | the wire APIs: each translates the request and decodes the stream, nothing else |
 //! | [`mod@wire_api`], `call`, [`http`], [`tls`] | what an API module implements, one call, the HTTP client |
 //! | [`sse`], [`assembler`], [`arguments`], [`call_ids`], [`json_repair`] | framing, building the message, arguments of calls |
-//! | [`transform`], [`prompt`], [`limits`], [`sampling`], [`headers`], `request_json`, `thinking`, `compat`, `hosts`, `result_text` | making a request |
+//! | [`transform`], [`prompt`], [`limits`], [`sampling`], [`headers`], `request_json`, `thinking`, `compat`, `hosts`, `azure`, `result_text` | making a request |
 //! | [`errors`], [`error_text`], [`overflow`], [`retry_after`], `error_body`, `rpc_details` | what a failure means |
 //! | [`cost`] | what it costs |
 //! | [`catalogue`], [`models_json`], [`selection`], [`credentials`], [`environment`] | which models, which keys |
@@ -20,6 +20,7 @@ pub mod anthropic;
 pub mod arguments;
 pub mod assembler;
 pub mod aws;
+mod azure;
 pub mod bedrock;
 mod call;
 pub mod call_ids;

@@ -12,9 +12,9 @@ use super::{
     wire::{CacheMark, WireContent, WireMessage, WireSystem, WireTool},
 };
 use crate::{
-    protocol::{Failure, FailureClass, Message, ToolDeclaration},
+    protocol::{Failure, FailureClass, Message, Model, ToolDeclaration},
     providers::{
-        CacheRetention, Request,
+        CacheRetention, Request, azure,
         call_ids::IdForm,
         headers::{Headers, has_own_authorization},
         hosts::{copilot_headers, session_headers},
@@ -47,11 +47,11 @@ pub(super) fn free_text(request: &Request, compat: &Compat) -> HashMap<String, S
 pub(super) fn write(request: &Request) -> Result<Outgoing, Failure> {
     let compat = Compat::of(&request.model);
     let body = body(request, &compat)?;
-    Ok(Outgoing {
-        url: join_url(&request.model.base_url, "/chat/completions"),
-        headers: headers(request, &compat)?,
-        body: Bytes::from(body),
-    })
+    let url = match is_azure(&request.model) {
+        true => azure::url(request, "/chat/completions")?,
+        false => join_url(&request.model.base_url, "/chat/completions"),
+    };
+    Ok(Outgoing { url, headers: headers(request, &compat)?, body: Bytes::from(body) })
 }
 
 fn body(request: &Request, compat: &Compat) -> Result<Vec<u8>, Failure> {
@@ -97,7 +97,8 @@ fn fields(request: &Request, compat: &Compat, has_tools: bool) -> Map<String, Va
     let cap = output_cap(request);
     let mut fields = Map::new();
     let mut set = |name: &str, value: Value| drop(fields.insert(name.to_owned(), value));
-    set("model", model.id.as_str().into());
+    let name = if is_azure(model) { azure::deployment(request) } else { model.id.as_str().into() };
+    set("model", name.into());
     set("stream", true.into());
     if compat.usage_in_streaming {
         set("stream_options", json!({"include_usage": true}));
@@ -168,6 +169,11 @@ fn has_tool_history(messages: &[WireMessage<'_>]) -> bool {
     })
 }
 
+/// Whether the model is a deployment at Azure.
+fn is_azure(model: &Model) -> bool {
+    model.provider == "azure"
+}
+
 fn headers(request: &Request, compat: &Compat) -> Result<Headers, Failure> {
     let model = &*request.model;
     let mut headers = Headers::base();
@@ -175,6 +181,7 @@ fn headers(request: &Request, compat: &Compat) -> Result<Headers, Failure> {
         && !has_own_authorization(request)
     {
         match model.provider.as_str() {
+            provider if is_azure(model) => azure::authorize(key, provider, &mut headers)?,
             "cloudflare-ai-gateway" => headers.set_key("cf-aig-authorization", "Bearer ", key, &model.provider)?,
             provider => headers.set_key("authorization", "Bearer ", key, provider)?,
         }

@@ -4,11 +4,11 @@ use std::borrow::Cow;
 
 use serde_json::{Map, Value, json};
 
-use super::{azure, codex};
+use super::codex;
 use crate::{
     protocol::Failure,
     providers::{
-        Request,
+        Request, azure,
         headers::{Headers, has_own_authorization},
         wire_api::join_url,
     },

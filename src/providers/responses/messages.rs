@@ -8,7 +8,7 @@ use std::{
     collections::{HashMap, HashSet},
 };
 
-use serde_json::json;
+use serde_json::{Value, json, value::RawValue};
 
 use super::{
     compat::Compat,
@@ -17,7 +17,7 @@ use super::{
     wire::{DoneItem, OutputText, Role, WireContent, WireFormat, WireItem, WirePart, WireTool},
 };
 use crate::{
-    protocol::{Block, Failure, Model, SystemMessage, ToolDeclaration},
+    protocol::{AssistantMessage, Block, Failure, Model, SystemMessage, ToolDeclaration},
     providers::{
         call_ids::{fnv1a, split_item},
         prompt::update_text,
@@ -50,23 +50,6 @@ enum Origin {
     Parts,
     /// Another API made it.
     Foreign,
-}
-
-impl Origin {
-    fn of(turn: &AssistantTurn<'_>, model: &Model) -> Self {
-        let message = turn.message;
-        let is_kept = |block: &Block| match block {
-            Block::Thinking(block) => block.thinking_signature.as_deref().is_some_and(|s| reasoning_item(s).is_some()),
-            _ => true,
-        };
-        if message.provider != model.provider || message.api != model.api {
-            Self::Foreign
-        } else if turn.same_model && message.content.iter().all(is_kept) {
-            Self::Whole
-        } else {
-            Self::Parts
-        }
-    }
 }
 
 /// Writes the input of a request.
@@ -113,15 +96,17 @@ impl<'a, 'c> Writer<'a, 'c> {
     }
 
     fn assistant(&mut self, turn: AssistantTurn<'a>) {
-        let origin = Origin::of(&turn, self.model);
+        let whole = if turn.same_model { reasoning(turn.message) } else { None };
+        let origin = match &whole {
+            Some(_) => Origin::Whole,
+            None if turn.message.provider == self.model.provider && turn.message.api == self.model.api => Origin::Parts,
+            None => Origin::Foreign,
+        };
+        let mut reasoning = whole.unwrap_or_default().into_iter();
         let begin = self.out.len();
         for part in turn.parts {
             match part {
-                AssistantPart::Thinking(block) if origin == Origin::Whole => {
-                    let item = block.thinking_signature.as_deref().and_then(reasoning_item);
-                    self.out.extend(item.map(WireItem::Reasoning));
-                }
-                AssistantPart::Thinking(_) => {}
+                AssistantPart::Thinking(_) => self.out.extend(reasoning.next().map(WireItem::Reasoning)),
                 AssistantPart::Text(text, signature) => self.text(text, signature, origin),
                 AssistantPart::Call(call) => self.call(call, origin),
             }
@@ -187,6 +172,15 @@ impl<'a, 'c> Writer<'a, 'c> {
     }
 }
 
+/// The reasoning items of an answer in order; `None` when one of them is lost.
+fn reasoning(answer: &AssistantMessage) -> Option<Vec<&RawValue>> {
+    let thinking = answer.content.iter().filter_map(|block| match block {
+        Block::Thinking(block) => Some(block.thinking_signature.as_deref().unwrap_or_default()),
+        _ => None,
+    });
+    thinking.map(reasoning_item).collect()
+}
+
 fn listed<'a>(parts: &[Part<'a>]) -> WireContent<'a> {
     let part = |part: &Part<'a>| match *part {
         Part::Text(text) => WirePart::InputText { text },
@@ -216,7 +210,7 @@ fn declare<'a>(tool: &'a ToolDeclaration, compat: &Compat, dialect: Dialect) -> 
     })
 }
 
-fn schema(tool: &ToolDeclaration) -> Cow<'_, serde_json::Value> {
+fn schema(tool: &ToolDeclaration) -> Cow<'_, Value> {
     match tool.parameters.is_object() {
         true => Cow::Borrowed(&tool.parameters),
         false => Cow::Owned(json!({"type": "object", "properties": {}})),

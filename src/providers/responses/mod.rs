@@ -1,6 +1,6 @@
 //! `openai-responses` and its two variants: Azure OpenAI, and the backend of ChatGPT plans.
 //!
-//! - `dialect`: where the variants differ; `azure`, `codex`: what only one of them needs
+//! - `dialect`: where the variants differ; `codex`: what only the plans' backend needs
 //! - [`compat`]: how hosts differ
 //! - `body`, `messages`, `wire`: the request; `amend`: its second wording
 //! - [`decoder`], `events`, `items`, `usage`: the answer
@@ -9,7 +9,6 @@
 //! The conversation is never kept by the server: every request holds all of it, and reasoning goes back encrypted.
 
 mod amend;
-mod azure;
 mod body;
 mod codex;
 pub mod compat;
@@ -21,6 +20,8 @@ mod messages;
 mod replay;
 mod usage;
 mod wire;
+
+use serde_json::Value;
 
 use self::{compat::Compat, decoder::Decoder, dialect::Dialect};
 use super::{
@@ -56,10 +57,11 @@ impl WireApi for Responses {
 
     fn decoder(&self, request: &Request) -> Box<dyn BodyDecoder> {
         let compat = Compat::of(&request.model, self.0);
+        let tier = sampling_param(request, "service_tier").filter(|_| self.0.takes_sampling());
         let decoder = Decoder::new(
             &request.model,
             &self.0.model_name(request),
-            sampling_param(request, "service_tier").and_then(|tier| tier.as_str()),
+            tier.and_then(Value::as_str),
             body::free_text(request, &compat),
         );
         Box::new(SseBody::new(decoder, request))

@@ -5,8 +5,8 @@ use serde_json::json;
 use super::*;
 use crate::{
     protocol::{
-        AssistantMessage, Block, Content, ImageBlock, Model, StopReason, ThinkingBlock, ThinkingLevel,
-        ToolResultMessage, UserMessage, model::InputKind,
+        AssistantMessage, Block, Content, ImageBlock, StopReason, ThinkingBlock, ThinkingLevel, ToolResultMessage,
+        UserMessage, model::InputKind,
     },
     providers::{
         Secret,
@@ -112,6 +112,21 @@ fn calls_results_and_pictures_take_the_places_that_the_api_wants() {
                 {"type": "image_url", "image_url": url}]},
         ])
     );
+}
+
+#[test]
+fn a_deployment_at_azure_has_a_url_a_name_and_a_key_header_of_its_own() {
+    let mut request = request(Model { provider: "azure".into(), ..plain_model(API) }, vec![user("hi")]);
+    request.api_key = Some(Secret::new("azure-key-0123"));
+    request.environment =
+        [("AZURE_OPENAI_RESOURCE_NAME", "r"), ("AZURE_OPENAI_DEPLOYMENT_NAME_MAP", "test-model=mine")]
+            .into_iter()
+            .collect();
+    let outgoing = write(&request).unwrap();
+    assert_eq!(outgoing.url, "https://r.openai.azure.com/openai/v1/chat/completions?api-version=v1");
+    let headers = outgoing.headers.into_map();
+    assert_eq!((headers["api-key"].as_bytes(), headers.contains_key("authorization")), (&b"azure-key-0123"[..], false));
+    assert_eq!(written(&request)["model"], "mine");
 }
 
 #[test]

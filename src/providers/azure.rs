@@ -1,13 +1,11 @@
-//! Azure OpenAI: the resource's URL, deployments, and the key's header.
+//! Azure OpenAI, for every API that is spoken there: the resource's URL, deployments, and the key's header.
 
 use std::borrow::Cow;
 
 use reqwest::Url;
 
-use crate::{
-    protocol::{Failure, FailureClass},
-    providers::{Request, Secret, environment::Environment, headers::Headers},
-};
+use super::{Request, Secret, environment::Environment, headers::Headers};
+use crate::protocol::{Failure, FailureClass};
 
 /// Ends of the hosts of Azure's resources.
 const HOSTS: [&str; 3] = [".openai.azure.com", ".cognitiveservices.azure.com", ".ai.azure.com"];
@@ -17,7 +15,7 @@ const API_ROOT: &str = "/openai/v1";
 const DEFAULT_VERSION: &str = "v1";
 
 /// Where requests of `request` go: the resource that the variables name, else the model's base URL.
-pub(super) fn url(request: &Request, path: &str) -> Result<String, Failure> {
+pub(crate) fn url(request: &Request, path: &str) -> Result<String, Failure> {
     let variables = &request.environment;
     let named = |name: &str| variables.get(name).map(str::trim);
     let base = named("AZURE_OPENAI_BASE_URL")
@@ -49,7 +47,7 @@ pub(super) fn url(request: &Request, path: &str) -> Result<String, Failure> {
 }
 
 /// The deployment that serves a model: as the variables map it, else named like the model.
-pub(super) fn deployment(request: &Request) -> Cow<'_, str> {
+pub(crate) fn deployment(request: &Request) -> Cow<'_, str> {
     mapped(&request.environment, &request.model.id).map_or(Cow::Borrowed(&request.model.id), Cow::Borrowed)
 }
 
@@ -62,7 +60,7 @@ fn mapped<'e>(variables: &'e Environment, model: &str) -> Option<&'e str> {
 }
 
 /// Adds the key. Tokens of Entra ID, which are JWTs, go out as bearer tokens.
-pub(super) fn authorize(key: &Secret, provider: &str, headers: &mut Headers) -> Result<(), Failure> {
+pub(crate) fn authorize(key: &Secret, provider: &str, headers: &mut Headers) -> Result<(), Failure> {
     let is_token = key.expose().starts_with("eyJ") && key.expose().matches('.').count() == 2;
     match is_token {
         true => headers.set_key("authorization", "Bearer ", key, provider),
@@ -86,8 +84,8 @@ mod tests {
     #[test]
     fn every_way_to_name_a_resource_leads_to_the_api() {
         let at = "https://r.openai.azure.com/openai/v1/responses?api-version=v1";
-        type Row<'a> = (&'a str, &'a [(&'a str, &'a str)], &'a str);
-        let table: [Row<'_>; 15] = [
+        type Variables<'v> = &'v [(&'v str, &'v str)];
+        let table: [(&str, Variables<'_>, &str); 15] = [
             ("", &[("AZURE_OPENAI_RESOURCE_NAME", "r")], at),
             ("https://other.test/v1", &[("AZURE_OPENAI_RESOURCE_NAME", " r ")], at),
             (
