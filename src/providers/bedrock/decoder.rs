@@ -7,116 +7,20 @@ use base64::{
     alphabet::STANDARD,
     engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig, general_purpose},
 };
-use serde::Deserialize;
 use serde_json::{Value, json, value::RawValue};
 
+use super::events::{Event, ReasoningDelta, ToolStart};
 use crate::{
-    protocol::{Failure, FailureClass, StopReason, Usage},
+    protocol::{Failure, FailureClass, StopReason},
     providers::{
         assembler::Assembler,
         aws::event_stream::{Frame, FrameDecoder, FrameError},
         errors::{malformed_event, stream_failure},
         json_repair::read_lax,
-        lax::{Count, List, Obj, Text},
+        lax::{Obj, Text},
         wire_api::BodyDecoder,
     },
 };
-
-#[derive(Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-struct Event<'a> {
-    content_block_index: Count,
-    #[serde(borrow)]
-    start: Obj<HashMap<String, &'a RawValue>>,
-    #[serde(borrow)]
-    delta: Obj<Delta<'a>>,
-    #[serde(borrow)]
-    stop_reason: Text<'a>,
-    #[serde(borrow)]
-    usage: Obj<WireUsage<'a>>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-struct Delta<'a> {
-    #[serde(borrow)]
-    text: Text<'a>,
-    #[serde(borrow)]
-    tool_use: Obj<ToolDelta<'a>>,
-    #[serde(borrow)]
-    reasoning_content: Obj<ReasoningDelta<'a>>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct ToolDelta<'a> {
-    #[serde(borrow)]
-    input: Option<&'a RawValue>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-struct ReasoningDelta<'a> {
-    #[serde(borrow)]
-    text: Text<'a>,
-    #[serde(borrow)]
-    signature: Text<'a>,
-    #[serde(borrow)]
-    redacted_content: Text<'a>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-struct ToolStart<'a> {
-    #[serde(borrow)]
-    tool_use_id: Text<'a>,
-    #[serde(borrow)]
-    name: Text<'a>,
-    /// Tools that the service runs itself have one.
-    #[serde(borrow, rename = "type")]
-    kind: Text<'a>,
-    #[serde(borrow)]
-    input: Option<&'a RawValue>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-struct WireUsage<'a> {
-    input_tokens: Count,
-    output_tokens: Count,
-    total_tokens: Count,
-    cache_read_input_tokens: Count,
-    cache_write_input_tokens: Count,
-    #[serde(borrow)]
-    cache_details: List<Obj<CacheDetail<'a>>>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-struct CacheDetail<'a> {
-    #[serde(borrow)]
-    ttl: Text<'a>,
-    input_tokens: Count,
-}
-
-impl WireUsage<'_> {
-    /// The input excludes what the cache gave and took. Without a total it is input and output.
-    fn read(&self) -> Usage {
-        let count = |count: Count| count.0.unwrap_or(0);
-        let (input, output) = (count(self.input_tokens), count(self.output_tokens));
-        let details = self.cache_details.0.iter().filter_map(|detail| detail.0.as_ref());
-        let hours = details.filter(|detail| detail.ttl.get() == Some("1h")).map(|detail| count(detail.input_tokens));
-        Usage {
-            input,
-            output,
-            cache_read: count(self.cache_read_input_tokens),
-            cache_write: count(self.cache_write_input_tokens),
-            cache_write_1h: hours.reduce(u64::saturating_add),
-            total_tokens: self.total_tokens.0.unwrap_or_else(|| input.saturating_add(output)),
-            ..Usage::default()
-        }
-    }
-}
 
 /// A block that is open, and its place in our content.
 enum Block {

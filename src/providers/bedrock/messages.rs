@@ -190,14 +190,18 @@ pub(super) fn tools(declared: &[ToolDeclaration], supports_strict: bool) -> Resu
         .collect()
 }
 
-/// The schema as it is; the API demands that it is one of an object.
+/// The schema as it is, as one of an object. Models refuse alternatives at its root.
 fn schema(parameters: &Value) -> Cow<'_, Value> {
+    const REFUSED: [&str; 3] = ["anyOf", "oneOf", "allOf"];
     match parameters {
-        Value::Object(map) if map.contains_key("type") => Cow::Borrowed(parameters),
+        Value::Object(map) if map.contains_key("type") && !REFUSED.iter().any(|key| map.contains_key(*key)) => {
+            Cow::Borrowed(parameters)
+        }
         Value::Object(map) => {
-            let mut typed = map.clone();
-            typed.insert("type".into(), "object".into());
-            Cow::Owned(Value::Object(typed))
+            let mut plain = map.clone();
+            plain.retain(|key, _| !REFUSED.contains(&key.as_str()));
+            plain.entry("type").or_insert_with(|| "object".into());
+            Cow::Owned(Value::Object(plain))
         }
         _ => Cow::Owned(json!({"type": "object", "properties": {}})),
     }

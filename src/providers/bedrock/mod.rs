@@ -3,13 +3,14 @@
 //! - `family`: what a model is, by its id and name
 //! - `endpoint`: region and address
 //! - `body`, `messages`, `wire`, `thinking`: the request
-//! - [`decoder`]: the answer; its frames are read by [`event_stream`](super::aws::event_stream)
+//! - [`decoder`], `events`: the answer; its frames are read by [`event_stream`](super::aws::event_stream)
 //!
 //! HTTP/1.1 need not be forced: the client offers both versions and the server chooses.
 
 mod body;
 pub mod decoder;
 mod endpoint;
+mod events;
 mod family;
 mod messages;
 mod thinking;

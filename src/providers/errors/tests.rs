@@ -238,3 +238,67 @@ fn a_success_that_is_no_event_stream_is_named() {
     assert_eq!(failure.class, FailureClass::Overloaded);
     assert_eq!(wrong_body_failure("custom", "application/json", b"{}").class, FailureClass::ProtocolError);
 }
+
+#[test]
+fn amazons_errors_are_known_by_the_name_in_a_header_or_in_the_body() {
+    use FailureClass as C;
+    let address = ":http://internal.amazon.com/coral/com.amazon.bedrock/";
+    let table = [
+        (400, "ValidationException", r#"{"message":"prompt is too long: 9 tokens > 8 maximum"}"#, C::ContextOverflow),
+        (400, "ValidationException", r#"{"message":"Input is too long for requested model."}"#, C::ContextOverflow),
+        (400, "ValidationException", r#"{"message":"no"}"#, C::InvalidRequest),
+        (400, "ServiceQuotaExceededException", r#"{"message":"Too many tokens: quota exceeded"}"#, C::RateLimited),
+        (403, "AccessDeniedException", r#"{"Message":"no"}"#, C::Permission),
+        (
+            403,
+            "ExpiredTokenException",
+            r#"{"message":"The security token included in the request is expired"}"#,
+            C::Permission,
+        ),
+        (404, "ResourceNotFoundException", r#"{"message":"no"}"#, C::NotFound),
+        (408, "ModelTimeoutException", r#"{"message":"late"}"#, C::ServerError),
+        (424, "ModelErrorException", r#"{"message":"it broke"}"#, C::InvalidRequest),
+        (
+            429,
+            "ThrottlingException",
+            r#"{"message":"Too many tokens per day, please wait before trying again."}"#,
+            C::RateLimited,
+        ),
+        (429, "ModelNotReadyException", r#"{"message":"warming up"}"#, C::RateLimited),
+        (500, "InternalServerException", r#"{"message":"oops"}"#, C::ServerError),
+        (503, "ServiceUnavailableException", r#"{"message":"not now"}"#, C::ServerError),
+        (503, "ServiceUnavailableException", r#"{"message":"overloaded"}"#, C::Overloaded),
+    ];
+    for (status, name, body, class) in table {
+        let full = format!("{name}{address}");
+        for (list, body) in [
+            (vec![("x-amzn-errortype", name), ("x-amzn-requestid", "77c0")], body.to_owned()),
+            (vec![("x-amzn-errortype", &full)], body.to_owned()),
+            (vec![], body.replacen('{', &format!("{{\"__type\":\"com.amazon.coral#{name}\","), 1)),
+        ] {
+            let map = list
+                .iter()
+                .map(|(name, value)| (name.parse::<HeaderName>().unwrap(), HeaderValue::from_str(value).unwrap()));
+            let failure = http_failure("amazon-bedrock", status, &map.collect(), body.as_bytes(), 0);
+            assert_eq!(failure.class, class, "{status} {name} {body}");
+            assert!(failure.message.contains(name), "{failure}");
+            assert_eq!(failure.message.contains("request id: 77c0"), list.len() == 2, "{failure}");
+            assert_eq!(is_overflow_text(&failure.message, "amazon-bedrock"), class == C::ContextOverflow, "{failure}");
+        }
+    }
+}
+
+#[test]
+fn what_to_do_is_said_where_it_is_known() {
+    let table = [
+        ("Invocation of model ID x with on-demand throughput isn\u{2019}t supported. Retry", "inference profile"),
+        ("on-demand throughput isn't supported", "\"us.\""),
+        ("data retention mode 'none' is not available for this model", "data-retention setting"),
+    ];
+    for (said, hint) in table {
+        let failure = refused("amazon-bedrock", 400, &json!({ "message": said }).to_string());
+        assert!(failure.message.contains(hint) && failure.class == FailureClass::InvalidRequest, "{failure}");
+        let streamed = stream_failure("amazon-bedrock", &json!({"message": said, "type": "validationException"}));
+        assert!(streamed.message.contains(hint) && streamed.class == FailureClass::InvalidRequest, "{streamed}");
+    }
+}
