@@ -4,6 +4,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // The helpers of tests may fail as tests do.
 
+mod bedrock;
 mod compare;
 mod connection;
 mod decode;
