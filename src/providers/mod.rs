@@ -12,7 +12,8 @@
 //! | [`transform`], [`prompt`], [`limits`], [`sampling`], [`headers`], `request_json`, `thinking`, `compat`, `hosts`, `azure`, `result_text` | making a request |
 //! | [`errors`], [`error_text`], [`overflow`], [`retry_after`], `error_body`, `rpc_details` | what a failure means |
 //! | [`cost`] | what it costs |
-//! | [`catalogue`], [`models_json`], [`selection`], [`credentials`], [`environment`] | which models, which keys |
+//! | [`catalogue`], [`models_json`], [`local`], [`selection`] | which models |
+//! | [`credentials`], [`environment`], [`base_url`] | which keys, which addresses |
 //! | [`aws`] | what Amazon's cloud needs: framing, signatures, credentials |
 //! | [`offline`], [`scripted`] | models inside the program |
 
@@ -21,6 +22,7 @@ pub mod arguments;
 pub mod assembler;
 pub mod aws;
 mod azure;
+pub mod base_url;
 pub mod bedrock;
 mod call;
 pub mod call_ids;
@@ -41,6 +43,7 @@ pub mod http;
 pub mod json_repair;
 mod lax;
 pub mod limits;
+pub mod local;
 pub mod mistral;
 pub mod models_json;
 pub mod offline;

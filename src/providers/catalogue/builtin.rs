@@ -1,14 +1,18 @@
-//! What is known without any configuration: the providers of `builtin.jsonc` and the two models inside this program.
+//! What is known without any configuration: the providers of `builtin/` and the two models inside this program.
+//!
+//! Windows, prices and abilities are those that vendors publish. Where none was found, sizes are set low (an output
+//! limit of 128 Ki tokens for models whose only known limit is the window itself) and there is no price.
 
-use std::{path::Path, sync::Arc};
+mod data;
+
+use std::sync::Arc;
 
 use crate::{
     protocol::{
         Model,
         model::{InputKind, ModelCost},
     },
-    providers::models_json::{self, ProviderEntry},
-    store::document::{Document, Syntax},
+    providers::models_json::ProviderEntry,
 };
 
 /// The provider of the models inside the program; also the prefix of their wire APIs' names.
@@ -18,22 +22,47 @@ pub const OFFLINE: &str = "offline";
 /// The model that plays a script.
 pub const SCRIPT: &str = "script";
 
-const DATA: &str = include_str!("builtin.jsonc");
+/// Variables that hold keys whatever `models.json` makes of the built-in providers; programs that a model starts do not
+/// get them.
+const KEY_VARIABLES: [&str; 16] = [
+    "AWS_BEARER_TOKEN_BEDROCK",
+    "AZURE_OPENAI_API_KEY",
+    "CLOUDFLARE_API_KEY",
+    "COPILOT_GITHUB_TOKEN",
+    "GEMINI_API_KEY",
+    "GOOGLE_API_KEY",
+    "GOOGLE_CLOUD_API_KEY",
+    "LLAMA_API_KEY",
+    "LM_API_TOKEN",
+    "META_API_KEY",
+    "MISTRAL_API_KEY",
+    "OPENCODE_API_KEY",
+    "RADIUS_API_KEY",
+    "TYPESAFE_API_KEY",
+    "VLLM_API_KEY",
+    "XAI_API_KEY",
+];
 
 /// The built-in providers in order of preference.
 #[must_use]
 pub fn providers() -> Vec<ProviderEntry> {
-    // The file is part of the program: a fault in it is found by the test below, not by users.
-    let document = Document::parse(Path::new("builtin.jsonc"), DATA.to_owned(), Syntax::Comments).ok();
-    document.and_then(|document| models_json::compose(Vec::new(), &document.root()).ok()).unwrap_or_default()
+    // The files are part of the program: a fault in them is found by the tests, not by users.
+    data::read().unwrap_or_default()
 }
 
-/// Variables with keys of providers that are not built in.
+/// Variables that hold keys, whether or not a provider here reads them.
 #[must_use]
 pub fn other_key_variables() -> Vec<String> {
-    let document = Document::parse(Path::new("builtin.jsonc"), DATA.to_owned(), Syntax::Comments).ok();
-    let names = document.and_then(|document| document.into_value().get_mut("otherKeyVariables").map(std::mem::take));
-    names.and_then(|names| serde_json::from_value(names).ok()).unwrap_or_default()
+    KEY_VARIABLES.map(str::to_owned).to_vec()
+}
+
+/// The id that a provider has today: sessions, settings and files may hold an older one.
+#[must_use]
+pub fn current_id(provider: &str) -> &str {
+    match provider {
+        "azure-openai-responses" => "azure",
+        id => id,
+    }
 }
 
 /// The models inside the program.
@@ -64,28 +93,4 @@ pub fn inside() -> Vec<Arc<Model>> {
         model(OFFLINE, "Troupe offline example", &[InputKind::Text], false),
         model(SCRIPT, "Troupe script", &[InputKind::Text, InputKind::Image], true),
     ]
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_built_in_provider_has_a_key_variable_and_its_default_model() {
-        let document = Document::parse(Path::new("builtin.jsonc"), DATA.to_owned(), Syntax::Comments).unwrap();
-        models_json::compose(Vec::new(), &document.root()).unwrap();
-        let providers = providers();
-        assert!(providers.len() > 20);
-        for provider in &providers {
-            let default = provider.default_model.as_ref().expect("a default");
-            assert!(provider.models.iter().any(|model| model.id == *default), "{}", provider.id);
-            assert!(!provider.keys.env.is_empty() && !provider.keys.keyless, "{}", provider.id);
-            for model in &provider.models {
-                assert!(["openai-completions", "anthropic-messages"].contains(&model.api.as_str()));
-                assert!(model.base_url.starts_with("https://"), "{}", model.id);
-                assert!(model.max_tokens < model.context_window, "{}", model.id);
-            }
-        }
-        assert!(other_key_variables().contains(&"GEMINI_API_KEY".to_owned()));
-    }
 }

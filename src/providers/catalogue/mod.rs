@@ -13,6 +13,7 @@ use std::{
 use serde_json::Value;
 
 use super::{
+    base_url,
     credentials::{CredentialError, Credentials, KeySources},
     environment::Environment,
     models_json::{self, ProviderEntry},
@@ -38,6 +39,9 @@ No model is available. Three ways to get one:
   3. Try the built-in example, a small deterministic program that needs neither key nor network:
      troupe --model troupe/offline";
 
+/// Odd places of `models.json` that are shown; more say nothing new.
+const MAX_ODDITIES: usize = 12;
+
 /// The models and who may use them.
 #[derive(Clone)]
 pub struct Catalogue {
@@ -46,7 +50,8 @@ pub struct Catalogue {
     models: Vec<Arc<Model>>,
     inside: Vec<Arc<Model>>,
     credentials: Credentials,
-    problem: Option<DocumentError>,
+    problems: Vec<DocumentError>,
+    found: Vec<ProviderEntry>,
 }
 
 impl Catalogue {
@@ -54,29 +59,41 @@ impl Catalogue {
     /// [`Self::problems`] says what is wrong with it.
     #[must_use]
     pub fn load(dir: &Path, environment: Environment) -> Self {
-        let (providers, problem) = providers(dir);
+        let (providers, problems) = providers(dir);
         let credentials = Credentials::load(dir, environment, sources(&providers));
-        Self::of(dir, providers, problem, builtin::inside(), credentials)
+        Self::of(dir, providers, problems, builtin::inside(), credentials)
     }
 
-    /// The same with the files read again; the run's own keys, results of key commands and overrides of the script
-    /// model stay.
+    /// The same with the files read again; the run's own keys, results of key commands, overrides of the script model
+    /// and servers that were found stay.
     #[must_use]
     pub fn reload(&self) -> Self {
-        let (providers, problem) = providers(&self.dir);
+        let (mut providers, problems) = providers(&self.dir);
+        append(&mut providers, &self.found);
         let credentials = self.credentials.reload(&self.dir, sources(&providers));
-        Self::of(&self.dir, providers, problem, self.inside.clone(), credentials)
+        Self { found: self.found.clone(), ..Self::of(&self.dir, providers, problems, self.inside.clone(), credentials) }
+    }
+
+    /// The same with providers that were found on the way, such as servers on this machine. One that has the id of a
+    /// configured provider is left out.
+    #[must_use]
+    pub fn with_found(&self, found: Vec<ProviderEntry>) -> Self {
+        let mut providers = self.providers.clone();
+        append(&mut providers, &found);
+        let credentials = self.credentials.reload(&self.dir, sources(&providers));
+        let problems = self.problems.clone();
+        Self { found, ..Self::of(&self.dir, providers, problems, self.inside.clone(), credentials) }
     }
 
     fn of(
         dir: &Path,
         providers: Vec<ProviderEntry>,
-        problem: Option<DocumentError>,
+        problems: Vec<DocumentError>,
         inside: Vec<Arc<Model>>,
         credentials: Credentials,
     ) -> Self {
         let models = providers.iter().flat_map(|provider| provider.models.iter().cloned().map(Arc::new)).collect();
-        Self { dir: dir.to_owned(), providers, models, inside, credentials, problem }
+        Self { dir: dir.to_owned(), providers, models, inside, credentials, problems, found: Vec::new() }
     }
 
     /// All models but those inside the program.
@@ -91,24 +108,33 @@ impl Catalogue {
         self.models.iter().filter(|model| self.is_available(model)).cloned().collect()
     }
 
-    /// Whether a request to the model would find a key.
+    /// Whether a request to the model would find a key and an address.
     #[must_use]
     pub fn is_available(&self, model: &Model) -> bool {
-        self.credentials.is_configured(&model.provider)
+        let environment = || self.credentials.environment_of(&model.provider);
+        self.credentials.is_configured(&model.provider) && base_url::expand(&model.base_url, environment).is_ok()
     }
 
     /// Why a request to the model would find no key; none when it would find one, or needs none.
     #[must_use]
     pub fn missing_key(&self, model: &Model) -> Option<CredentialError> {
         let inside = self.inside.iter().any(|known| known.provider == model.provider);
-        if inside { None } else { self.credentials.missing_key(&model.provider) }
+        if inside {
+            return None;
+        }
+        let address = || {
+            let environment = || self.credentials.environment_of(&model.provider);
+            base_url::expand(&model.base_url, environment).err().map(CredentialError::from)
+        };
+        self.credentials.missing_key(&model.provider).or_else(address)
     }
 
     /// The model of that name, those inside the program included.
     #[must_use]
     pub fn find(&self, name: &ModelRef) -> Option<Arc<Model>> {
+        let provider = builtin::current_id(&name.provider);
         let mut all = self.inside.iter().chain(&self.models);
-        all.find(|model| model.provider == name.provider && model.id == name.model_id).cloned()
+        all.find(|model| model.provider == provider && model.id == name.model_id).cloned()
     }
 
     /// The models inside the program: chosen by their full name alone, and never listed.
@@ -126,6 +152,7 @@ impl Catalogue {
     /// The provider of that id.
     #[must_use]
     pub fn provider(&self, id: &str) -> Option<&ProviderEntry> {
+        let id = builtin::current_id(id);
         self.providers.iter().find(|provider| provider.id == id)
     }
 
@@ -146,10 +173,10 @@ impl Catalogue {
         &self.credentials
     }
 
-    /// What is wrong with `models.json` and `auth.json`.
+    /// What is wrong with `models.json` and `auth.json`: what makes a file useless, and what is only odd.
     #[must_use]
     pub fn problems(&self) -> Vec<&DocumentError> {
-        self.problem.iter().chain(self.credentials.problem()).collect()
+        self.problems.iter().chain(self.credentials.problem()).collect()
     }
 
     /// Changes the script model as `fields` say (those of a `modelOverrides` entry), so that a script can play a model
@@ -165,25 +192,48 @@ impl Catalogue {
     }
 }
 
-fn providers(dir: &Path) -> (Vec<ProviderEntry>, Option<DocumentError>) {
+/// The built-in providers with `models.json` over them, and what is wrong or odd in that.
+fn providers(dir: &Path) -> (Vec<ProviderEntry>, Vec<DocumentError>) {
     let builtin = builtin::providers();
-    match read(&dir.join("models.json"), builtin.clone()) {
-        Ok(providers) => (providers, None),
-        Err(problem) => (builtin, Some(problem)),
+    let document = match read(&dir.join("models.json")) {
+        Ok(Some(document)) => document,
+        Ok(None) => return (builtin, Vec::new()),
+        Err(problem) => return (builtin, vec![useless(problem)]),
+    };
+    match models_json::compose(builtin.clone(), &document.root()) {
+        Err(fault) => (builtin, vec![useless(document.locate(&fault))]),
+        Ok(providers) => {
+            let odd = models_json::review(&document.root(), &providers);
+            let odd = odd.iter().take(MAX_ODDITIES).map(|fault| document.locate(fault)).collect();
+            (providers, odd)
+        }
     }
 }
 
-fn read(file: &Path, builtin: Vec<ProviderEntry>) -> Result<Vec<ProviderEntry>, DocumentError> {
+fn useless(mut problem: DocumentError) -> DocumentError {
+    problem.message.push_str("; nothing of this file counts until that is mended");
+    problem
+}
+
+fn read(file: &Path) -> Result<Option<Document>, DocumentError> {
     let text = match regular_file::read_to_string(file) {
         Ok(text) => text,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(builtin),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => {
             let message = format!("cannot be read: {error}");
             return Err(DocumentError { file: file.to_owned(), line: 1, column: 1, field: String::new(), message });
         }
     };
-    let document = Document::parse(file, text, Syntax::Comments)?;
-    models_json::compose(builtin, &document.root()).map_err(|fault| document.locate(&fault))
+    Document::parse(file, text, Syntax::Comments).map(Some)
+}
+
+/// Adds providers whose ids are free.
+fn append(providers: &mut Vec<ProviderEntry>, found: &[ProviderEntry]) {
+    for entry in found {
+        if !providers.iter().any(|known| known.id == entry.id) {
+            providers.push(entry.clone());
+        }
+    }
 }
 
 fn sources(providers: &[ProviderEntry]) -> HashMap<String, KeySources> {

@@ -21,7 +21,7 @@ use std::{
 
 use serde_json::{Map, Value};
 
-use super::{Secret, aws::AwsCredentials, environment::Environment};
+use super::{Secret, aws::AwsCredentials, base_url::MissingPart, environment::Environment};
 use crate::store::document::DocumentError;
 use ambient::{Ambient, AmbientError};
 use auth_file::{Entries, Stored};
@@ -63,6 +63,9 @@ pub enum CredentialError {
         /// What was tried.
         source: AmbientError,
     },
+    /// The address of the provider needs a variable.
+    #[error(transparent)]
+    Address(#[from] MissingPart),
     /// `auth.json` cannot be used.
     #[error("{0}. Mend the file: a stored key might be in it")]
     Store(DocumentError),
@@ -192,7 +195,8 @@ impl Credentials {
     }
 
     /// The environment with the variables that the provider's entry in `auth.json` has.
-    fn environment_of(&self, provider: &str) -> Environment {
+    #[must_use]
+    pub fn environment_of(&self, provider: &str) -> Environment {
         match self.stored_for(provider) {
             Some(Stored::ApiKey { env, .. }) => self.environment.with(env),
             _ => self.environment.clone(),

@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     protocol::Model,
-    providers::{Secret, aws::AwsCredentials, environment::Environment},
+    providers::{Secret, aws::AwsCredentials, base_url, environment::Environment},
 };
 
 /// What lets a request in.
@@ -54,7 +54,8 @@ impl Credentials {
             }
         }
         let environment = self.environment_of(&model.provider);
-        Ok(Auth { key: found.map(|found| found.key), headers, aws, base_url: None, environment })
+        let base_url = base_url::expand(&model.base_url, || environment.clone())?;
+        Ok(Auth { key: found.map(|found| found.key), headers, aws, base_url, environment })
     }
 
     /// The key alone; None when the provider needs none.

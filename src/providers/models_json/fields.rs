@@ -1,7 +1,9 @@
 //! The fields of a model entry: what each may hold.
 
+use reqwest::Url;
 use serde_json::{Map, Value};
 
+use super::switches;
 use crate::{
     protocol::ThinkingLevel,
     store::document::{Fault, Field, Object},
@@ -9,15 +11,27 @@ use crate::{
 
 /// Checks every field of a model (or of an override of one) that is there.
 pub(super) fn check_model(config: &Object<'_>) -> Result<(), Fault> {
-    for key in ["name", "api", "baseUrl"] {
+    for key in ["name", "api"] {
         config.read(key, Field::text)?;
     }
+    config.read("baseUrl", base_url)?;
     config.read("reasoning", Field::flag)?;
     for key in ["contextWindow", "maxTokens"] {
         config.read(key, positive)?;
     }
-    for key in ["inputLimits", "promptCache", "samplingParams", "compat"] {
-        config.read(key, Field::object)?;
+    config.read("samplingParams", Field::object)?;
+    config.read("compat", |field| switches::check(&field.object()?))?;
+    if let Some(times) = config.read("promptCache", Field::object)? {
+        CACHE_TIMES.iter().try_for_each(|key| times.read(key, Field::number).map(|_| ()))?;
+    }
+    if let Some(limits) = config.read("inputLimits", Field::object)? {
+        limits.read("maxRequestBytes", positive)?;
+        if let Some(images) = limits.read("images", Field::object)? {
+            IMAGE_LIMITS[..2].iter().try_for_each(|key| images.read(key, Field::whole).map(|_| ()))?;
+            if let Some(resize) = images.read("resize", Field::object)? {
+                RESIZE_LIMITS.iter().try_for_each(|key| resize.read(key, positive).map(|_| ()))?;
+            }
+        }
     }
     config.read("headers", |field| headers(field).map(|_| ()))?;
     config.read("thinkingLevelMap", |field| levels(field, "a text or null", |value| value.is_string()))?;
@@ -36,7 +50,21 @@ pub(super) fn check_model(config: &Object<'_>) -> Result<(), Fault> {
     Ok(())
 }
 
-const PRICES: [&str; 4] = ["input", "output", "cacheRead", "cacheWrite"];
+pub(super) const PRICES: [&str; 4] = ["input", "output", "cacheRead", "cacheWrite"];
+pub(super) const CACHE_TIMES: [&str; 2] = ["short", "long"];
+pub(super) const IMAGE_LIMITS: [&str; 3] = ["maxPerMessage", "maxPerRequest", "resize"];
+pub(super) const RESIZE_LIMITS: [&str; 4] = ["maxWidth", "maxHeight", "maxBytes", "jpegQuality"];
+
+/// Where requests go: an `http` or `https` address, which may have placeholders (`{account}`).
+pub(super) fn base_url<'a>(field: &Field<'a>) -> Result<&'a str, Fault> {
+    let text = field.text()?;
+    // Braces are allowed in no host; what stands between them comes later.
+    let sample = text.trim().replace(['{', '}'], "");
+    match Url::parse(&sample) {
+        Ok(url) if matches!(url.scheme(), "http" | "https") && url.has_host() => Ok(text),
+        _ => Err(field.expected("an address such as http://127.0.0.1:8080/v1")),
+    }
+}
 
 /// A model of its own that has a price has all of it; an override may change a part.
 pub(super) fn check_whole_price(config: &Object<'_>) -> Result<(), Fault> {
@@ -60,7 +88,7 @@ pub(super) fn headers<'a>(field: &Field<'a>) -> Result<&'a Map<String, Value>, F
 
 fn positive(field: &Field<'_>) -> Result<u64, Fault> {
     match field.whole()? {
-        0 => Err(field.expected("a number of tokens above zero")),
+        0 => Err(field.expected("a number above zero")),
         number => Ok(number),
     }
 }

@@ -6,16 +6,24 @@
 //! overrides: objects merge by key, everything else is replaced.
 
 mod fields;
+mod review;
+mod switches;
 
 use std::collections::HashMap;
 
 use serde_json::{Map, Value, json};
 
-use super::credentials::{KeySources, ambient::Ambient, key_text::KeyText};
+use super::{
+    catalogue::builtin::current_id,
+    credentials::{KeySources, ambient::Ambient, key_text::KeyText},
+};
 use crate::{
     protocol::Model,
     store::document::{Fault, Field, Object},
 };
+
+pub use review::review;
+pub use switches::compat_faults;
 
 /// A provider and its models.
 #[derive(Clone, Debug, Default)]
@@ -47,6 +55,7 @@ pub fn compose(base: Vec<ProviderEntry>, root: &Field<'_>) -> Result<Vec<Provide
     }
     let Some(configured) = root.object()?.get("providers") else { return Ok(providers) };
     for (id, field) in configured.object()?.entries() {
+        let id = current_id(id);
         let known = providers.iter().position(|provider| provider.id == id);
         let entry = match known {
             Some(at) => &mut providers[at],
@@ -65,8 +74,10 @@ fn configure(entry: &mut ProviderEntry, config: &Object<'_>) -> Result<(), Fault
     if let Some(name) = config.read("name", Field::text)? {
         name.clone_into(&mut entry.name);
     }
-    let base_url = config.read("baseUrl", Field::text)?.map(str::to_owned);
-    let compat = config.read("compat", Field::object)?.map(|compat| compat.map().clone());
+    let base_url = config.read("baseUrl", fields::base_url)?.map(str::to_owned);
+    let compat = config.read("compat", Field::object)?;
+    compat.iter().try_for_each(switches::check)?;
+    let compat = compat.map(|compat| compat.map().clone());
     for model in &mut entry.models {
         if let Some(url) = &base_url {
             url.clone_into(&mut model.base_url);
@@ -96,7 +107,8 @@ fn configure(entry: &mut ProviderEntry, config: &Object<'_>) -> Result<(), Fault
 fn configure_keys(keys: &mut KeySources, config: &Object<'_>) -> Result<(), Fault> {
     if let Some(key) = config.get("apiKey") {
         let text = key.value().as_str().ok_or_else(|| key.fault("expected a text: the key, $VARIABLE or !command"))?;
-        keys.api_key = Some(KeyText::parse(text));
+        // An empty one would go out as an empty bearer token; it counts as none.
+        keys.api_key = (!text.trim().is_empty()).then(|| KeyText::parse(text)).or(keys.api_key.take());
     }
     keys.auth_header = config.read("authHeader", Field::flag)?.unwrap_or(keys.auth_header);
     if let Some(headers) = config.get("headers") {

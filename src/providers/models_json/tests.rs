@@ -70,7 +70,7 @@ fn errors_name_file_line_field_and_what_was_expected() {
         (r#"{"providers": {"p": {"models": {}}}}"#, "providers.p.models: expected a list, found an object"),
         (r#"{"providers": {"p": {"models": [{"name": "x"}]}}}"#, "providers.p.models[0].id: expected the model's id"),
         (
-            r#"{"providers": {"p": {"baseUrl": "u", "models": [{"id": "x"}]}}}"#,
+            r#"{"providers": {"p": {"baseUrl": "http://u", "models": [{"id": "x"}]}}}"#,
             "models[0]: expected api here or at its provider",
         ),
         (r#"{"providers": {"p": {"api": "a", "models": [{"id": "x"}]}}}"#, "models[0]: expected baseUrl here"),
@@ -80,7 +80,7 @@ fn errors_name_file_line_field_and_what_was_expected() {
         ),
         (
             r#"{"providers": {"big": {"models": [{"id": "x", "maxTokens": 0}]}}}"#,
-            "maxTokens: expected a number of tokens above zero, found 0",
+            "maxTokens: expected a number above zero, found 0",
         ),
         (
             r#"{"providers": {"big": {"models": [{"id": "x", "input": ["audio"]}]}}}"#,
@@ -97,6 +97,24 @@ fn errors_name_file_line_field_and_what_was_expected() {
         (
             r#"{"providers": {"big": {"modelOverrides": {"one": {"reasoning": "yes"}}}}}"#,
             "modelOverrides.one.reasoning: expected true or false",
+        ),
+        (r#"{"providers": {"p": {"baseUrl": "localhost:8080/v1"}}}"#, "baseUrl: expected an address such as http://"),
+        (r#"{"providers": {"p": {"baseUrl": ""}}}"#, "baseUrl: expected an address such as http://"),
+        (
+            r#"{"providers": {"big": {"compat": {"supportsStore": "no"}}}}"#,
+            "big.compat.supportsStore: expected true or false, found \"no\"",
+        ),
+        (
+            r#"{"providers": {"big": {"models": [{"id": "x", "compat": {"thinkingFormat": "openrouterr"}}]}}}"#,
+            "compat.thinkingFormat: expected one of openai, openrouter,",
+        ),
+        (
+            r#"{"providers": {"big": {"modelOverrides": {"one": {"promptCache": {"short": "5m"}}}}}}"#,
+            "promptCache.short: expected a number",
+        ),
+        (
+            r#"{"providers": {"big": {"modelOverrides": {"one": {"inputLimits": {"images": {"resize": {"maxWidth": 0}}}}}}}}"#,
+            "resize.maxWidth: expected a number above zero",
         ),
         (
             "{\n \"providers\": {\n  \"big\": {\"headers\": {\"x\": 7}}}}",
@@ -124,4 +142,69 @@ fn addresses_of_this_machine_are_recognised() {
     ] {
         assert_eq!(is_local(url), local, "{url}");
     }
+}
+
+#[test]
+fn odd_places_are_named_with_the_next_step() {
+    let table = [
+        (r#"{"provider": {}, "providers": {}}"#, "provider: unknown field (did you mean providers?); it is ignored"),
+        (r#"{"providers": {"big": {"modelOverride": {}}}}"#, "unknown field (did you mean modelOverrides?)"),
+        (r#"{"providers": {"big": {"zzz": 1}}}"#, "big.zzz: unknown field; it is ignored"),
+        (r#"{"providers": {"big": {"apiKey": " "}}}"#, "apiKey: is empty and counts as not set"),
+        (r#"{"providers": {"big": {"api": "xyz"}}}"#, "unknown wire API \"xyz\"; known are anthropic-messages,"),
+        (r#"{"providers": {"big": {"baseUrl": "https://x.test/v1?a=b"}}}"#, "baseUrl: has a query"),
+        (
+            r#"{"providers": {"big": {"baseUrl": "https://x.test/v1/chat/completions/"}}}"#,
+            "baseUrl: ends in /chat/completions, which is added",
+        ),
+        (
+            r#"{"providers": {"big": {"models": [{"id": "n", "api": "openai-completions", "contextwindow": 5}]}}}"#,
+            "models[0].contextwindow: unknown field (did you mean contextWindow?)",
+        ),
+        (
+            r#"{"providers": {"big": {"models": [{"id": "n", "api": "anthropic-messages", "compat": {"supportsStore": false}}]}}}"#,
+            "compat.supportsStore: has no effect: anthropic-messages knows no such switch",
+        ),
+        (
+            r#"{"providers": {"big": {"models": [{"id": "n", "api": "openai-completions", "compat": {"supportStore": false}}]}}}"#,
+            "compat.supportStore: unknown switch (did you mean supportsStore?); it is ignored",
+        ),
+        (
+            r#"{"providers": {"big": {"modelOverrides": {"one": {"cost": {"cachedRead": 1}}}}}}"#,
+            "cost.cachedRead: unknown field (did you mean cacheRead?)",
+        ),
+        (
+            r#"{"providers": {"big": {"modelOverrides": {"one": {"inputLimits": {"images": {"resize": {"quality": 1}}}}}}}}"#,
+            "resize.quality: unknown field",
+        ),
+    ];
+    for (text, expected) in table {
+        let document = Document::parse(Path::new("models.json"), text.to_owned(), Syntax::Comments).unwrap();
+        let providers = compose(base(), &document.root()).expect(text);
+        let odd: Vec<_> = review(&document.root(), &providers).iter().map(|fault| fault.describe()).collect();
+        assert_eq!(odd.len(), 1, "{text} {odd:?}");
+        assert!(odd[0].contains(expected), "{text}\n{}", odd[0]);
+    }
+}
+
+#[test]
+fn nothing_is_odd_about_a_file_that_uses_everything() {
+    let text = r#"{"$schema": "s", "providers": {"local": {
+        "name": "n", "baseUrl": "https://{account}.test/v1", "apiKey": "$K", "api": "openai-completions", "headers": {"a": "b"},
+        "authHeader": true, "compat": {"supportsStore": false, "vllmPriority": 1, "chatTemplateKwargs": {"x": 1}},
+        "models": [{"id": "m", "type": "chat", "cost": {"input": 1, "output": 1, "cacheRead": 0, "cacheWrite": 0, "tiers": [
+            {"inputTokensAbove": 1, "input": 1, "output": 1, "cacheRead": 0, "cacheWrite": 0}]},
+            "promptCache": {"short": 300}, "inputLimits": {"maxRequestBytes": 1, "images": {"maxPerRequest": 1, "resize": {"jpegQuality": 5}}}},
+            {"id": "i", "type": "image", "anything": 1}],
+        "modelOverrides": {"gone": {"name": "x"}}}}}"#;
+    let document = Document::parse(Path::new("models.json"), text.to_owned(), Syntax::Comments).unwrap();
+    let providers = compose(vec![], &document.root()).unwrap();
+    assert_eq!(review(&document.root(), &providers), []);
+}
+
+#[test]
+fn an_empty_key_is_no_key() {
+    let text = r#"{"providers": {"local": {"api": "a", "baseUrl": "http://127.0.0.1:1", "apiKey": "", "models": [{"id": "m"}]}}}"#;
+    let local = &read(vec![], text).unwrap()[0];
+    assert!(local.keys.api_key.is_none() && local.keys.keyless);
 }

@@ -53,6 +53,15 @@ impl<'a> Field<'a> {
         Self { value, path: Vec::new() }
     }
 
+    /// The name that the field has in its object; none for an element of a list and for the whole.
+    #[must_use]
+    pub fn name(&self) -> Option<&str> {
+        match self.path.last() {
+            Some(Step::Key(name)) => Some(name),
+            _ => None,
+        }
+    }
+
     /// The value itself.
     #[must_use]
     pub fn value(&self) -> &'a Value {
@@ -188,20 +197,31 @@ impl<'a> Object<'a> {
         self.field.fault(message)
     }
 
+    /// The fields that are not in `known`, each with the nearest name that is.
+    #[must_use]
+    pub fn unknown<'k>(&self, known: &'k [&str]) -> Vec<(Field<'a>, Option<&'k str>)> {
+        let strangers = self.entries().filter(|(key, _)| !known.contains(key));
+        strangers.map(|(key, field)| (field, nearest(key, known))).collect()
+    }
+
     /// Refuses fields that are not in `known`: they are typing errors.
     ///
     /// # Errors
     /// There is such a field; the message names the nearest known one.
     pub fn only(&self, known: &[&str]) -> Result<(), Fault> {
-        let Some((key, field)) = self.entries().find(|(key, _)| !known.contains(key)) else { return Ok(()) };
-        let near = known.iter().max_by(|a, b| strsim::jaro(a, key).total_cmp(&strsim::jaro(b, key)));
-        let hint = near.filter(|near| strsim::jaro(near, key) > 0.7).map(|near| format!(" (did you mean {near}?)"));
-        let message = match hint {
-            Some(hint) => format!("unknown field{hint}"),
+        let Some((field, near)) = self.unknown(known).into_iter().next() else { return Ok(()) };
+        Err(field.fault(match near {
+            Some(near) => format!("unknown field (did you mean {near}?)"),
             None => format!("unknown field; expected one of {}", known.join(", ")),
-        };
-        Err(Fault { path: field.path, message })
+        }))
     }
+}
+
+/// The name of `known` that `name` may be a misspelling of.
+#[must_use]
+pub fn nearest<'k>(name: &str, known: &'k [&str]) -> Option<&'k str> {
+    let near = known.iter().copied().max_by(|a, b| strsim::jaro(a, name).total_cmp(&strsim::jaro(b, name)));
+    near.filter(|near| strsim::jaro(near, name) > 0.7)
 }
 
 /// A value as an error message shows it: short, and a text only by its beginning.

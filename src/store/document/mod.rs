@@ -20,7 +20,7 @@ use jsonc_parser::{
 use serde_json::Value;
 
 use field::spell;
-pub use field::{Fault, Field, Object, Step};
+pub use field::{Fault, Field, Object, Step, nearest};
 
 /// Which JSON a file may hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

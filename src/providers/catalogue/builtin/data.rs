@@ -1,0 +1,137 @@
+//! Reading the built-in providers: typed, in one pass, because every start of the program does it.
+//!
+//! `providers.json` has the providers in order of preference; the other files have their models in groups. A field that
+//! a group has counts for each of its models that does not say otherwise, and what neither says is the provider's.
+
+use std::collections::HashMap;
+
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use crate::{
+    protocol::{
+        Model,
+        model::{InputKind, ModelCost},
+    },
+    providers::{
+        credentials::{KeySources, ambient::Ambient},
+        models_json::ProviderEntry,
+    },
+};
+
+const PROVIDERS: &str = include_str!("providers.json");
+
+const MODELS: [&str; 11] = [
+    include_str!("models-anthropic.json"),
+    include_str!("models-openai.json"),
+    include_str!("models-google.json"),
+    include_str!("models-amazon.json"),
+    include_str!("models-copilot.json"),
+    include_str!("models-labs.json"),
+    include_str!("models-asia.json"),
+    include_str!("models-hosts.json"),
+    include_str!("models-routers.json"),
+    include_str!("models-opencode.json"),
+    include_str!("models-cloudflare.json"),
+];
+
+/// A provider of `providers.json`.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Row {
+    id: String,
+    name: String,
+    api: String,
+    /// Empty where the wire API finds the address itself (by region, by resource).
+    base_url: String,
+    /// Variables that hold a key; the first one that is set counts.
+    #[serde(default)]
+    env: Vec<String>,
+    /// Those of them whose key is sent as a bearer token.
+    #[serde(default)]
+    bearer_env: Vec<String>,
+    /// Credentials of the surroundings that do in place of a key.
+    ambient: Option<String>,
+    default_model: String,
+    /// The provider that has the same models.
+    models_of: Option<String>,
+    /// Switches of the models of the provider's own API that have none.
+    compat: Option<Map<String, Value>>,
+}
+
+/// What is known about a model or about all models of a group.
+#[derive(Clone, Default, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+struct Facts {
+    id: String,
+    name: String,
+    api: Option<String>,
+    base_url: Option<String>,
+    reasoning: bool,
+    input: Vec<InputKind>,
+    context_window: u64,
+    max_tokens: u64,
+    /// None where no vendor's price list was found: it then shows as no cost.
+    cost: Option<ModelCost>,
+    thinking_level_map: Option<Map<String, Value>>,
+    prompt_cache: Option<Value>,
+    compat: Option<Map<String, Value>>,
+    models: Vec<Facts>,
+}
+
+/// The providers with their models.
+///
+/// # Errors
+/// A file does not have this form.
+pub(super) fn read() -> serde_json::Result<Vec<ProviderEntry>> {
+    let mut groups: HashMap<String, Vec<Facts>> = HashMap::new();
+    for text in MODELS {
+        groups.extend(serde_json::from_str::<HashMap<String, Vec<Facts>>>(text)?);
+    }
+    let rows: Vec<Row> = serde_json::from_str(PROVIDERS)?;
+    Ok(rows.into_iter().map(|row| entry(row, &groups)).collect())
+}
+
+fn entry(row: Row, groups: &HashMap<String, Vec<Facts>>) -> ProviderEntry {
+    let groups = groups.get(row.models_of.as_ref().unwrap_or(&row.id)).map(Vec::as_slice).unwrap_or_default();
+    let models = groups.iter().flat_map(|group| group.models.iter().map(|facts| model(&row, group, facts))).collect();
+    let ambient = row.ambient.as_deref().and_then(Ambient::parse);
+    ProviderEntry {
+        models,
+        id: row.id,
+        name: row.name,
+        base_url: Some(row.base_url),
+        api: Some(row.api),
+        default_model: Some(row.default_model),
+        keys: KeySources { env: row.env, bearer_env: row.bearer_env, ambient, ..KeySources::default() },
+    }
+}
+
+fn model(row: &Row, group: &Facts, own: &Facts) -> Model {
+    let number = |own: u64, group: u64| if own == 0 { group } else { own };
+    let api = own.api.as_ref().or(group.api.as_ref()).unwrap_or(&row.api);
+    let of_provider = row.compat.as_ref().filter(|_| *api == row.api);
+    let input = if own.input.is_empty() { &group.input } else { &own.input };
+    Model {
+        id: own.id.clone(),
+        name: own.name.clone(),
+        api: api.clone(),
+        provider: row.id.clone(),
+        base_url: own.base_url.as_ref().or(group.base_url.as_ref()).unwrap_or(&row.base_url).clone(),
+        reasoning: own.reasoning || group.reasoning,
+        thinking_level_map: own.thinking_level_map.as_ref().or(group.thinking_level_map.as_ref()).cloned(),
+        input: if input.is_empty() { vec![InputKind::Text] } else { input.clone() },
+        input_limits: None,
+        cost: own.cost.as_ref().or(group.cost.as_ref()).cloned().unwrap_or_default(),
+        prompt_cache: own.prompt_cache.as_ref().or(group.prompt_cache.as_ref()).cloned(),
+        context_window: number(own.context_window, group.context_window),
+        max_tokens: number(own.max_tokens, group.max_tokens),
+        sampling_params: None,
+        sampling_params_by_thinking_level: None,
+        headers: None,
+        compat: own.compat.as_ref().or(group.compat.as_ref()).or(of_provider).cloned(),
+    }
+}
+
+#[cfg(test)]
+mod tests;
