@@ -13,6 +13,7 @@ pub mod first_message;
 pub mod help;
 pub mod image_type;
 pub mod listing;
+mod local;
 pub mod logging;
 pub mod mode;
 pub mod paths;

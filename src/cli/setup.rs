@@ -5,7 +5,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use serde_json::Value;
 
 use super::{
-    args::HiArgs, env::Environment, prompt::ProjectResources, run::warn, session::ChosenSession, start::StartError,
+    args::HiArgs, env::Environment, local, prompt::ProjectResources, run::warn, session::ChosenSession,
+    start::StartError,
 };
 use crate::{
     actors::{
@@ -49,7 +50,7 @@ pub struct Setup {
 ///
 /// # Errors
 /// What prevents the start.
-pub fn build(
+pub async fn build(
     environment: &Environment,
     args: HiArgs,
     extensions: &ExtensionRegistry,
@@ -75,7 +76,12 @@ pub fn build(
     let context = chosen.store.view().context();
     let tools = all_tools(extensions);
     let active = active_tools(&args, &settings, &tools, &chosen, &context)?;
-    let choice = choose_model(&args, &settings, &catalogue, &chosen, &context)?;
+    let session_model = session_model(&context).filter(|_| !chosen.is_new);
+    let (catalogue, servers) = local::with_named(catalogue, &args, &settings, session_model.as_ref()).await?;
+    let Some(choice) = choose_model(&args, &settings, &catalogue, &chosen, &context)? else {
+        return Err(StartError::Failed(local::no_model(environment).await));
+    };
+    local::note_guess(&servers, &choice.model);
     if choice.model.provider == TROUPE && choice.model.id == SCRIPT && args.script.is_none() {
         let text =
             "The model troupe/script plays a file: name it with --script FILE (docs/scripted-provider.md says how).";
@@ -210,13 +216,19 @@ struct Choice {
     scope: Vec<(Arc<Model>, Option<ThinkingLevel>)>,
 }
 
+/// The model that the session's branch ends with.
+fn session_model(context: &SessionContext) -> Option<ModelRef> {
+    context.selected_model.clone().filter(|_| context.model.is_none()).or(context.model.clone())
+}
+
+/// None when there is no model at all.
 fn choose_model(
     args: &HiArgs,
     settings: &Settings,
     catalogue: &Catalogue,
     chosen: &ChosenSession,
     context: &SessionContext,
-) -> Result<Choice, StartError> {
+) -> Result<Option<Choice>, StartError> {
     let wanted = &args.model;
     let cli = CliModel {
         provider: wanted.provider.as_deref(),
@@ -236,7 +248,7 @@ fn choose_model(
             return SessionState::New;
         }
         SessionState::Existing {
-            model: context.selected_model.clone().filter(|_| context.model.is_none()).or(context.model.clone()),
+            model: session_model(context),
             thinking: context.thinking_level.as_deref().and_then(ThinkingLevel::parse),
             has_messages: !context.messages.is_empty(),
         }
@@ -247,7 +259,7 @@ fn choose_model(
     if let Some(warning) = &initial.warning {
         warn(warning);
     }
-    let Some(model) = initial.model else { return Err(StartError::Failed(selection::NO_MODEL.to_owned())) };
+    let Some(model) = initial.model else { return Ok(None) };
     if let Some(key) = &wanted.api_key {
         catalogue.credentials().set_own_key(&model.provider, Secret::new(key.expose()));
     }
@@ -262,7 +274,7 @@ fn choose_model(
         },
     );
     let scope = scope.models.into_iter().map(|scoped| (scoped.model, scoped.thinking)).collect();
-    Ok(Choice { model, thinking, scope })
+    Ok(Some(Choice { model, thinking, scope }))
 }
 
 /// The wires: those of the network, and the two models inside the program.

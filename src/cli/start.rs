@@ -6,7 +6,7 @@ use super::{
     args::HiArgs,
     env::Environment,
     exit::Exit,
-    logging,
+    local, logging,
     mode::Mode,
     run::warn,
     session::{self, ChosenSession},
@@ -58,6 +58,7 @@ pub fn list_models(environment: &Environment, search: Option<&str>) -> String {
     for problem in catalogue.problems() {
         warn(&problem.to_string());
     }
+    let catalogue = local::with_all(catalogue, environment);
     list_models_table(&catalogue.available(), search)
 }
 
@@ -95,7 +96,7 @@ pub fn run(
         .build()
         .map_err(|error| StartError::Failed(format!("the async runtime did not start: {error}")))?;
     let exit = runtime.block_on(async {
-        let setup = setup::build(environment, args, &extensions, settings, chosen)?;
+        let setup = setup::build(environment, args, &extensions, settings, chosen).await?;
         serve(setup, mode, prompts).await
     });
     // Threads that read or write standard streams may be blocked for ever: they do not hold up the end.

@@ -100,7 +100,11 @@ impl<'a> Pool<'a> {
 /// The provider that `text` begins with and what follows it. Provider ids may hold slashes: the longest one wins.
 pub(super) fn provider_prefix<'a>(catalogue: &'a Catalogue, text: &'a str) -> Option<(&'a str, &'a str)> {
     let ids = catalogue.providers().iter().map(|provider| provider.id.as_str());
-    ids.filter_map(|id| Some((id, strip_provider(text, id)?))).max_by_key(|(id, _)| id.len())
+    let longest = ids.filter_map(|id| Some((id, strip_provider(text, id)?))).max_by_key(|(id, _)| id.len());
+    longest.or_else(|| {
+        let (older, rest) = text.split_once('/')?;
+        Some((catalogue.provider(older)?.id.as_str(), rest))
+    })
 }
 
 fn strip_provider<'a>(text: &'a str, provider: &str) -> Option<&'a str> {

@@ -110,8 +110,9 @@ fn readings(text: &str) -> impl Iterator<Item = (&str, Option<ThinkingLevel>)> {
 /// The provider's id as the catalogue spells it.
 fn known_provider(catalogue: &Catalogue, name: &str) -> Result<String, SelectionError> {
     let ids = || catalogue.providers().iter().map(|provider| provider.id.as_str()).chain([builtin::TROUPE]);
+    let today = builtin::current_id(name);
     ids()
-        .find(|id| id.eq_ignore_ascii_case(name))
+        .find(|id| id.eq_ignore_ascii_case(today))
         .map(str::to_owned)
         .ok_or_else(|| SelectionError::UnknownProvider { text: name.to_owned(), nearest: nearest(name, ids()) })
 }
@@ -142,6 +143,11 @@ fn custom(
 }
 
 fn nearest_models(catalogue: &Catalogue, text: &str) -> Vec<String> {
+    let inside = catalogue.inside().iter().filter(|model| model.id.eq_ignore_ascii_case(text));
+    let inside: Vec<_> = inside.map(|model| model.reference().to_string()).collect();
+    if !inside.is_empty() {
+        return inside;
+    }
     let available = catalogue.available();
     let models = if available.is_empty() { catalogue.models() } else { &available };
     let name = |model: &Arc<Model>| model.reference().to_string();

@@ -66,7 +66,14 @@ fn names_resolve_as_the_rules_say() {
         // The models inside.
         ("troupe/offline", Ok("troupe/offline")),
         ("troupe/script:high", Ok("troupe/script high")),
-        ("offline", Err("Model \"offline\" not found")),
+        ("offline", Err("Model \"offline\" not found. Did you mean troupe/offline?")),
+        // An id of the catalogue that a provider had earlier.
+        ("azure-openai-responses/gpt-6.2-sol", Ok("azure/gpt-6.2-sol")),
+        ("azure-openai-responses/own", Ok("azure/own custom")),
+        // Aliases before dated ids, the newest of each.
+        ("anthropic/opus-4-5", Ok("anthropic/claude-opus-4-5")),
+        ("anthropic/2025", Ok("anthropic/claude-sonnet-4-5-20250929")),
+        ("anthropic/claude-opus-5-5:max", Ok("anthropic/claude-opus-5-5 max")),
         ("troupe/off", Err("not found")),
         ("nosuch", Err("Model \"nosuch\" not found. List the models with --list-models.")),
         ("lonely", Err("not found")),
@@ -92,6 +99,7 @@ fn a_provider_restricts_the_search() {
         ("r1:low", "also", Ok("also/r1 low")),
         ("m1", "also", Ok("also/m1 custom")),
         ("offline", "troupe", Ok("troupe/offline")),
+        ("gpt-6.2-sol", "azure-openai-responses", Ok("azure/gpt-6.2-sol")),
         ("x", "wiht", Err("Provider \"wiht\" not found. Did you mean with or ")),
     ];
     for (text, provider, expected) in table {
