@@ -92,7 +92,7 @@ impl Catalogue {
         inside: Vec<Arc<Model>>,
         credentials: Credentials,
     ) -> Self {
-        let models = providers.iter().flat_map(|provider| provider.models.iter().cloned().map(Arc::new)).collect();
+        let models = providers.iter().flat_map(|provider| provider.models.iter().cloned()).collect();
         Self { dir: dir.to_owned(), providers, models, inside, credentials, problems, found: Vec::new() }
     }
 

@@ -136,7 +136,7 @@ fn an_older_provider_id_finds_the_models_of_today() {
 fn found_providers_give_way_to_configured_ones_and_outlive_a_reload() {
     let entry = |id: &str| ProviderEntry {
         id: id.to_owned(),
-        models: vec![model(id, "found")],
+        models: vec![Arc::new(model(id, "found"))],
         keys: KeySources { keyless: true, ..KeySources::default() },
         ..ProviderEntry::default()
     };

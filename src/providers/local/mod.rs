@@ -9,7 +9,7 @@ mod ask;
 mod listing;
 mod probe;
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use futures_util::future::join_all;
 use reqwest::Url;
@@ -171,7 +171,7 @@ async fn first_answer(
 fn found(server: Server, url: &Url, listed: Vec<Listed>) -> Found {
     let base_url = join_url(url.as_str(), "/v1");
     let guessed = listed.iter().filter(|model| model.window.is_none()).map(|model| model.id.clone()).collect();
-    let models = listed.into_iter().map(|listed| model(server, &base_url, listed)).collect();
+    let models = listed.into_iter().map(|listed| Arc::new(model(server, &base_url, listed))).collect();
     let env = server.key_variable().map(str::to_owned).into_iter().collect();
     let provider = ProviderEntry {
         id: server.id().to_owned(),

@@ -9,7 +9,7 @@ mod fields;
 mod review;
 mod switches;
 
-use std::collections::HashMap;
+use std::{collections::HashMap, sync::Arc};
 
 use serde_json::{Map, Value, json};
 
@@ -41,7 +41,7 @@ pub struct ProviderEntry {
     /// Where keys come from and which headers go out.
     pub keys: KeySources,
     /// The models in order.
-    pub models: Vec<Model>,
+    pub models: Vec<Arc<Model>>,
 }
 
 /// Lays a models file over `base`.
@@ -78,7 +78,7 @@ fn configure(entry: &mut ProviderEntry, config: &Object<'_>) -> Result<(), Fault
     let compat = config.read("compat", Field::object)?;
     compat.iter().try_for_each(switches::check)?;
     let compat = compat.map(|compat| compat.map().clone());
-    for model in &mut entry.models {
+    for model in entry.models.iter_mut().map(Arc::make_mut) {
         if let Some(url) = &base_url {
             url.clone_into(&mut model.base_url);
         }
@@ -156,7 +156,7 @@ fn add_model(entry: &mut ProviderEntry, config: &Object<'_>, compat: Option<&Map
     if let Some(compat) = compat {
         values.insert("compat".to_owned(), Value::Object(compat.clone()));
     }
-    let model = patched(values, config, &mut entry.keys.model_headers)?;
+    let model = Arc::new(patched(values, config, &mut entry.keys.model_headers)?);
     match entry.models.iter_mut().find(|known| known.id == id) {
         Some(known) => *known = model,
         None => entry.models.push(model),
@@ -167,8 +167,8 @@ fn add_model(entry: &mut ProviderEntry, config: &Object<'_>, compat: Option<&Map
 fn override_model(entry: &mut ProviderEntry, id: &str, config: &Object<'_>) -> Result<(), Fault> {
     fields::check_model(config)?;
     let Some(model) = entry.models.iter_mut().find(|model| model.id == id) else { return Ok(()) };
-    *model = patched(as_map(model), config, &mut entry.keys.model_headers)?;
-    id.clone_into(&mut model.id);
+    let patch = patched(as_map(model), config, &mut entry.keys.model_headers)?;
+    *model = Arc::new(Model { id: id.to_owned(), ..patch });
     Ok(())
 }
 

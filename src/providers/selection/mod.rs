@@ -137,7 +137,7 @@ fn custom(
     let default = entry.models.iter().find(|model| Some(&model.id) == entry.default_model.as_ref());
     let pattern = default.or(entry.models.first()).ok_or_else(unknown)?;
     let reasoning = pattern.reasoning || suffix.or(thinking).is_some_and(|level| level != ThinkingLevel::Off);
-    let model = Model { id: id.to_owned(), name: id.to_owned(), reasoning, ..pattern.clone() };
+    let model = Model { id: id.to_owned(), name: id.to_owned(), reasoning, ..(**pattern).clone() };
     let warning = format!("Model \"{id}\" not found for provider \"{provider}\". Using custom model id.");
     Ok(Chosen { model: Arc::new(model), thinking: suffix, warnings: vec![warning] })
 }
