@@ -1,6 +1,5 @@
 //! The fields of a model entry: what each may hold.
 
-use reqwest::Url;
 use serde_json::{Map, Value};
 
 use super::switches;
@@ -11,10 +10,9 @@ use crate::{
 
 /// Checks every field of a model (or of an override of one) that is there.
 pub(super) fn check_model(config: &Object<'_>) -> Result<(), Fault> {
-    for key in ["name", "api"] {
+    for key in ["name", "api", "baseUrl"] {
         config.read(key, Field::text)?;
     }
-    config.read("baseUrl", base_url)?;
     config.read("reasoning", Field::flag)?;
     for key in ["contextWindow", "maxTokens"] {
         config.read(key, positive)?;
@@ -54,17 +52,6 @@ pub(super) const PRICES: [&str; 4] = ["input", "output", "cacheRead", "cacheWrit
 pub(super) const CACHE_TIMES: [&str; 2] = ["short", "long"];
 pub(super) const IMAGE_LIMITS: [&str; 3] = ["maxPerMessage", "maxPerRequest", "resize"];
 pub(super) const RESIZE_LIMITS: [&str; 4] = ["maxWidth", "maxHeight", "maxBytes", "jpegQuality"];
-
-/// Where requests go: an `http` or `https` address, which may have placeholders (`{account}`).
-pub(super) fn base_url<'a>(field: &Field<'a>) -> Result<&'a str, Fault> {
-    let text = field.text()?;
-    // Braces are allowed in no host; what stands between them comes later.
-    let sample = text.trim().replace(['{', '}'], "");
-    match Url::parse(&sample) {
-        Ok(url) if matches!(url.scheme(), "http" | "https") && url.has_host() => Ok(text),
-        _ => Err(field.expected("an address such as http://127.0.0.1:8080/v1")),
-    }
-}
 
 /// A model of its own that has a price has all of it; an override may change a part.
 pub(super) fn check_whole_price(config: &Object<'_>) -> Result<(), Fault> {

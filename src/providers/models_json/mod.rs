@@ -74,7 +74,7 @@ fn configure(entry: &mut ProviderEntry, config: &Object<'_>) -> Result<(), Fault
     if let Some(name) = config.read("name", Field::text)? {
         name.clone_into(&mut entry.name);
     }
-    let base_url = config.read("baseUrl", fields::base_url)?.map(str::to_owned);
+    let base_url = config.read("baseUrl", Field::text)?.map(str::to_owned);
     let compat = config.read("compat", Field::object)?;
     compat.iter().try_for_each(switches::check)?;
     let compat = compat.map(|compat| compat.map().clone());

@@ -1,5 +1,7 @@
 //! What is odd about a models file, without making it useless: misspelt fields, addresses that cannot be meant.
 
+use reqwest::Url;
+
 use super::{ProviderEntry, fields, switches};
 use crate::{
     providers::catalogue::builtin::current_id,
@@ -125,12 +127,22 @@ fn place(config: &Object<'_>, found: &mut Vec<Fault>) {
     if let Some(field) = config.get("baseUrl")
         && let Some(url) = field.value().as_str().map(|url| url.trim().trim_end_matches('/'))
     {
-        if url.contains('?') {
+        if !is_http(url) {
+            let text = "is no address that requests can go to: write it as http://HOST:PORT/v1 or https://HOST/v1";
+            found.push(field.fault(text));
+        } else if url.contains('?') {
             found.push(field.fault("has a query, and paths are added behind it: end the address before the \"?\""));
         } else if let Some(path) = PATHS.iter().find(|path| url.ends_with(**path)) {
             found.push(field.fault(format!("ends in {path}, which is added to it again: leave that out")));
         }
     }
+}
+
+/// Whether an address is one of `http` or `https`; it may have placeholders.
+fn is_http(url: &str) -> bool {
+    // No host may have braces; what stands between them comes later.
+    let sample = url.replace(['{', '}'], "");
+    Url::parse(&sample).is_ok_and(|url| matches!(url.scheme(), "http" | "https") && url.has_host())
 }
 
 /// Switches that no API of the models knows.

@@ -98,8 +98,6 @@ fn errors_name_file_line_field_and_what_was_expected() {
             r#"{"providers": {"big": {"modelOverrides": {"one": {"reasoning": "yes"}}}}}"#,
             "modelOverrides.one.reasoning: expected true or false",
         ),
-        (r#"{"providers": {"p": {"baseUrl": "localhost:8080/v1"}}}"#, "baseUrl: expected an address such as http://"),
-        (r#"{"providers": {"p": {"baseUrl": ""}}}"#, "baseUrl: expected an address such as http://"),
         (
             r#"{"providers": {"big": {"compat": {"supportsStore": "no"}}}}"#,
             "big.compat.supportsStore: expected true or false, found \"no\"",
@@ -152,6 +150,11 @@ fn odd_places_are_named_with_the_next_step() {
         (r#"{"providers": {"big": {"zzz": 1}}}"#, "big.zzz: unknown field; it is ignored"),
         (r#"{"providers": {"big": {"apiKey": " "}}}"#, "apiKey: is empty and counts as not set"),
         (r#"{"providers": {"big": {"api": "xyz"}}}"#, "unknown wire API \"xyz\"; known are anthropic-messages,"),
+        (
+            r#"{"providers": {"big": {"baseUrl": "localhost:8080/v1"}}}"#,
+            "baseUrl: is no address that requests can go to",
+        ),
+        (r#"{"providers": {"big": {"baseUrl": ""}}}"#, "baseUrl: is no address that requests can go to"),
         (r#"{"providers": {"big": {"baseUrl": "https://x.test/v1?a=b"}}}"#, "baseUrl: has a query"),
         (
             r#"{"providers": {"big": {"baseUrl": "https://x.test/v1/chat/completions/"}}}"#,

@@ -50,6 +50,18 @@ fn every_provider_has_its_default_model_and_sound_models() {
 }
 
 #[test]
+fn the_users_page_names_every_provider_and_its_variables() {
+    let page = include_str!("../../../../../docs/models.md");
+    for provider in read().unwrap() {
+        let line = page.lines().find(|line| line.starts_with(&format!("| `{}` |", provider.id)));
+        let line = line.unwrap_or_else(|| panic!("{} is not in docs/models.md", provider.id));
+        for variable in &provider.keys.env {
+            assert!(line.contains(&format!("`{variable}`")), "{line} lacks {variable}");
+        }
+    }
+}
+
+#[test]
 fn facts_of_a_model_come_before_those_of_its_group_and_its_provider() {
     let providers = read().unwrap();
     let find = |provider: &str, id: &str| {
