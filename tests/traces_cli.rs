@@ -232,3 +232,44 @@ async fn fc_035_settings_limit_how_long_a_server_may_be_silent() {
         assert!(finished.stderr.contains("timed out") && finished.stderr.contains(words), "{}", finished.stderr);
     }
 }
+
+#[tokio::test]
+async fn a_model_server_on_this_machine_needs_no_configuration() {
+    let sandbox = obliging().await;
+    let run = async |address: &str, args: &[&str]| {
+        let mut command = sandbox.command(args);
+        command.env("VLLM_BASE_URL", address);
+        finish(command, "").await
+    };
+    let url = sandbox.server.url();
+    let listed = run(&url, &["--list-models", "listed"]).await;
+    let row: Vec<_> = listed.stdout.lines().last().unwrap_or_default().split_whitespace().collect();
+    assert_eq!(row, ["vllm", "listed", "65.5K", "16.4K", "no", "no"], "{}", listed.stderr);
+
+    let answer = run(&url, &["--model", "vllm/listed", "-p", "hi"]).await;
+    assert_eq!((answer.code, answer.stdout.as_str(), answer.stderr.as_str()), (Some(0), "ok\n", ""));
+    let body = &sandbox.server.last().body;
+    assert_eq!(body["model"], "listed");
+    assert!(body["max_tokens"].is_u64() && body.get("store").is_none(), "{body}");
+    let again = run(&url, &["--continue", "-p", "more"]).await;
+    assert_eq!((again.code, again.stderr.as_str()), (Some(0), ""), "the session's server is asked again");
+    assert_eq!(sandbox.server.last().body["model"], "listed");
+
+    let gone = run("http://127.0.0.1:1", &["--model", "vllm/listed", "-p", "hi"]).await;
+    assert_eq!(gone.code, Some(1));
+    for part in ["vLLM does not answer at http://127.0.0.1:1/ (", "VLLM_BASE_URL"] {
+        assert!(gone.stderr.contains(part), "{}", gone.stderr);
+    }
+}
+
+#[tokio::test]
+async fn without_any_model_the_error_says_what_this_machine_has() {
+    let sandbox = obliging().await;
+    std::fs::remove_file(sandbox.user_dir.join("models.json")).unwrap();
+    let mut command = sandbox.command(&["--continue", "-p", "hi"]);
+    command.env("VLLM_BASE_URL", sandbox.server.url());
+    let refused = finish(command, "").await;
+    assert_eq!((refused.code, sandbox.server.count()), (Some(1), 0), "nothing is sent unasked");
+    assert!(refused.stderr.contains("No model is available"), "{}", refused.stderr);
+    assert!(refused.stderr.contains("vllm/listed"), "{}", refused.stderr);
+}

@@ -27,7 +27,7 @@ pub mod trace;
 
 use std::{future::Future, time::Duration};
 
-pub use agent::{Finished, Sandbox, wait_for_file};
+pub use agent::{Finished, Sandbox, finish, wait_for_file};
 pub use reply::{Call, Gate, Reply, call, calls, hang, http, raw_call, replies, text, thinking};
 pub use request::{Request, strict};
 pub use rpc::Rpc;

@@ -85,7 +85,8 @@ async fn serve(stream: TcpStream, shared: Arc<Shared>) -> io::Result<()> {
     let mut reader = BufReader::new(reader);
     let head = Head::read(&mut reader).await?;
     if head.method != "POST" {
-        let models = Body::Whole(json!({"object": "list", "data": []}).to_string());
+        let model = json!({"id": "listed", "object": "model", "max_model_len": 65_536});
+        let models = Body::Whole(json!({"object": "list", "data": [model]}).to_string());
         let reply = Reply { status: 200, headers: Vec::new(), body: models, chunked: false };
         return send(&mut writer, &reply, &Value::Null, 0).await;
     }

@@ -18,7 +18,7 @@ pub fn list_models_table(models: &[Arc<Model>], search: Option<&str>) -> String 
     if found.is_empty() {
         return format!("No models match \"{search}\"\n");
     }
-    found.sort_by(|a, b| (&a.provider, &a.id).cmp(&(&b.provider, &b.id)));
+    found.sort_by_cached_key(|model| (model.provider.clone(), model.id.to_lowercase(), model.id.clone()));
     let rows: Vec<[String; 6]> =
         std::iter::once(COLUMNS.map(str::to_owned)).chain(found.iter().map(|m| row(m))).collect();
     let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
