@@ -183,7 +183,7 @@ pub(crate) fn seconds(limit: Duration) -> String {
 }
 
 /// The last error of the chain, which names the cause.
-fn deepest_cause(error: &reqwest::Error) -> String {
+pub(crate) fn deepest_cause(error: &reqwest::Error) -> String {
     let mut deepest: &(dyn std::error::Error + 'static) = error;
     while let Some(source) = deepest.source() {
         deepest = source;

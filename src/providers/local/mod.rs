@@ -119,11 +119,11 @@ pub struct NotThere {
 
 /// All servers that answer at once. Offline, only this machine is asked.
 pub async fn find_all(environment: &Environment, offline: bool) -> Vec<Found> {
-    find_among(address::all(environment, offline), environment).await
+    find_among(&address::all(environment, offline), environment, LIST_PATIENCE).await
 }
 
-async fn find_among(servers: Vec<(Server, Vec<Url>)>, environment: &Environment) -> Vec<Found> {
-    let deadline = Instant::now() + LIST_PATIENCE;
+async fn find_among(servers: &[(Server, Vec<Url>)], environment: &Environment, patience: Duration) -> Vec<Found> {
+    let deadline = Instant::now() + patience;
     let asked = servers.iter().map(|(server, urls)| first_answer(*server, urls, environment, deadline));
     join_all(asked).await.into_iter().filter_map(Result::ok).collect()
 }
@@ -223,7 +223,7 @@ pub fn guess_note(found: &[Found], model: &Model) -> Option<String> {
     let ollama = if model.provider == Server::Ollama.id() {
         "Ollama cuts longer prompts without a word: set OLLAMA_CONTEXT_LENGTH to what it is to use, for it and for troupe."
     } else {
-        "Set contextWindow in models.json if it is another."
+        "Describe the model in models.json if it is another."
     };
     let guessed = of.guessed.contains(&model.id);
     guessed.then(|| {

@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
-use reqwest::{Client, RequestBuilder, Url, redirect};
+use reqwest::{Client, RequestBuilder, Url, header::CONTENT_TYPE, redirect};
 use serde_json::Value;
 use tokio::time::{Instant, timeout_at};
 
 use super::is_this_machine;
 use crate::providers::{
-    http::{client_for, send_failure},
+    http::{client_for, deepest_cause},
     tls::install_crypto_provider,
     wire_api::join_url,
 };
@@ -63,7 +63,8 @@ impl<'a> Probe<'a> {
     /// # Errors
     /// See [`ProbeError`].
     pub async fn post(&self, path: &str, body: &Value) -> Result<Value, ProbeError> {
-        self.ask(self.client.post(join_url(self.root.as_str(), path)).body(body.to_string())).await
+        let request = self.client.post(join_url(self.root.as_str(), path));
+        self.ask(request.header(CONTENT_TYPE, "application/json").body(body.to_string())).await
     }
 
     async fn ask(&self, request: RequestBuilder) -> Result<Value, ProbeError> {
@@ -75,11 +76,8 @@ impl<'a> Probe<'a> {
     }
 
     async fn read(&self, request: RequestBuilder) -> Result<Value, ProbeError> {
-        let unreachable = |error: reqwest::Error| {
-            let failure = send_failure(&error, self.root, None);
-            ProbeError::Unreachable(failure.message)
-        };
-        let mut response = request.send().await.map_err(unreachable)?;
+        let sent = request.send().await;
+        let mut response = sent.map_err(|error| ProbeError::Unreachable(deepest_cause(&error)))?;
         if !response.status().is_success() {
             return Err(ProbeError::Status(response.status().as_u16()));
         }

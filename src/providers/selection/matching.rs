@@ -56,7 +56,8 @@ impl<'a> Pool<'a> {
             (_, Some(named), _) => Ok(Some(named)),
             (_, None, []) => Ok(None),
             (_, None, [one]) => Ok(Some(Arc::clone(one))),
-            (_, None, several) => Err(ambiguous(text, several)),
+            ([], None, several) => Err(ambiguous(text, several)),
+            (several, None, _) => Err(ambiguous(text, several.iter().copied())),
         }
     }
 
@@ -125,8 +126,8 @@ fn is_alias(id: &str) -> bool {
     id.ends_with("-latest") || !dated
 }
 
-fn ambiguous(text: &str, models: &[Arc<Model>]) -> SelectionError {
-    let mut candidates: Vec<_> = models.iter().map(|model| model.reference().to_string()).collect();
+fn ambiguous<'a>(text: &str, models: impl IntoIterator<Item = &'a Arc<Model>>) -> SelectionError {
+    let mut candidates: Vec<_> = models.into_iter().map(|model| model.reference().to_string()).collect();
     candidates.sort();
     SelectionError::Ambiguous { text: text.to_owned(), candidates }
 }

@@ -17,7 +17,11 @@ fn models() -> Catalogue {
             r#"{"id": "m1", "name": "Model One"}, {"id": "same"}, {"id": "son-20260101"}, {"id": "son-20250101"}, {"id": "with/raw"}, {"id": "odd:high"}"#,
         ),
         provider("also", key, r#"{"id": "same"}, {"id": "r1", "reasoning": true}, {"id": "a/b"}, {"id": "both-a"}"#),
-        provider("without", "", r#"{"id": "m1"}, {"id": "lone"}, {"id": "also/r1"}, {"id": "son"}, {"id": "both-b"}"#),
+        provider(
+            "without",
+            "",
+            r#"{"id": "m1"}, {"id": "same"}, {"id": "lone"}, {"id": "also/r1"}, {"id": "son"}, {"id": "both-b"}"#,
+        ),
         provider("with/deep", key, r#"{"id": "x"}"#),
     ];
     catalogue(&format!(r#"{{"providers": {{{}}}}}"#, text.join(",")), &[])
