@@ -33,7 +33,8 @@ pub use table::list_models_table;
 pub const NO_MODEL: &str = "\
 No model is available. Three ways to get one:
   1. Set the key of a provider in the environment, such as ANTHROPIC_API_KEY, OPENAI_API_KEY or OPENROUTER_API_KEY.
-  2. Describe a server (a local one needs no key) in models.json:
+  2. Start a model server on this machine (Ollama, LM Studio, llama.cpp, vLLM, SGLang) and look at --list-models, or
+     describe a server in models.json:
      {\"providers\": {\"local\": {\"baseUrl\": \"http://127.0.0.1:11434/v1\", \"api\": \"openai-completions\",
        \"models\": [{\"id\": \"NAME\"}]}}}
   3. Try the built-in example, a small deterministic program that needs neither key nor network:
