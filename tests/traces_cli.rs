@@ -250,7 +250,7 @@ async fn a_model_server_on_this_machine_needs_no_configuration() {
     let run = async |address: &str, args: &[&str]| {
         let mut command = sandbox.command(args);
         command.env("VLLM_BASE_URL", address);
-        finish(command, "").await
+        agent::finish(command, "").await
     };
     let url = sandbox.server.url();
     let list = async || run(&url, &["--list-models", "listed"]).await;
@@ -281,7 +281,7 @@ async fn without_any_model_the_error_says_what_this_machine_has() {
     let start = async || {
         let mut command = sandbox.command(&["--continue", "-p", "hi"]);
         command.env("VLLM_BASE_URL", sandbox.server.url());
-        finish(command, "").await
+        agent::finish(command, "").await
     };
     let refused = in_time(start, |refused| refused.stderr.contains("vllm/listed")).await;
     assert_eq!((refused.code, sandbox.server.count()), (Some(1), 0), "nothing is sent unasked");

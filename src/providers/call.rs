@@ -12,13 +12,10 @@ use std::{
 use bytes::Bytes;
 use futures_util::{FutureExt, stream};
 use reqwest::{
-    Client, Response, StatusCode, Url,
+    StatusCode, Url,
     header::{CONTENT_TYPE, LOCATION},
 };
-use tokio::{
-    task::yield_now,
-    time::{sleep, timeout},
-};
+use tokio::{task::yield_now, time::timeout};
 use uuid::Uuid;
 
 use super::{
@@ -26,8 +23,9 @@ use super::{
     assembler::Assembler,
     errors::{aborted, http_failure, wrong_body_failure},
     headers::{redact, secrets},
-    http::{client_for, may_be_stale, read_failure, seconds, send_failure, shown},
-    wire_api::{BodyDecoder, Outgoing, WireApi},
+    http::{seconds, shown},
+    transport::{Answer, Transport},
+    wire_api::{BodyDecoder, WireApi},
 };
 use crate::protocol::{Failure, FailureClass, StreamEvent, time::now_ms};
 
@@ -41,14 +39,16 @@ const ERROR_PATIENCE: Duration = Duration::from_secs(10);
 const EXTRAS_PATIENCE: Duration = Duration::from_secs(15);
 
 /// Streams the answer to `request`.
-pub(crate) fn stream(api: &'static dyn WireApi, request: Request) -> EventStream {
-    let call = Call { out: Assembler::new(&request), api, request, stage: Stage::Unsent };
+pub(crate) fn stream(api: &'static dyn WireApi, mut request: Request, transport: Transport) -> EventStream {
+    transport.prepare(&mut request);
+    let call = Call { out: Assembler::new(&request), api, request, transport, stage: Stage::Unsent };
     Box::pin(stream::unfold(call, Call::next))
 }
 
 struct Call {
     api: &'static dyn WireApi,
     request: Request,
+    transport: Transport,
     out: Assembler,
     stage: Stage,
 }
@@ -60,7 +60,7 @@ enum Stage {
 }
 
 struct Reading {
-    response: Response,
+    answer: Answer,
     /// What was read already to see what kind of body it is.
     peeked: Option<Bytes>,
     body: Box<dyn BodyDecoder>,
@@ -76,17 +76,16 @@ impl Call {
             let ended = match &mut self.stage {
                 Stage::Over => return None,
                 Stage::Unsent => {
-                    let open = open(self.api, &self.request);
+                    let open = open(self.api, &self.request, &self.transport);
                     let opened = tokio::select! {
                         biased;
                         () = &mut cancelled => Err(aborted()),
                         opened = open => opened,
                     };
                     match opened {
-                        Ok(Opened { response, peeked }) => {
+                        Ok(Opened { answer, peeked }) => {
                             let body = self.api.decoder(&self.request);
-                            self.stage =
-                                Stage::Reading(Box::new(Reading { response, peeked, body, extras_until: None }));
+                            self.stage = Stage::Reading(Box::new(Reading { answer, peeked, body, extras_until: None }));
                             None
                         }
                         Err(failure) => Some(failure),
@@ -96,6 +95,7 @@ impl Call {
                     let read = reading.batch(&self.request, &mut self.out);
                     tokio::select! {
                         biased;
+                        // Dropping the answer says the same to a recorder.
                         () = &mut cancelled => Some(aborted()),
                         () = read => None,
                     }
@@ -131,9 +131,15 @@ impl Reading {
                     self.body.push(&bytes, out);
                 }
                 Ok(None) => self.body.finish(None, out),
+                // Only a replayed answer ends so. The abort was not for the decoder to judge, and is not now.
+                Err(fault) if fault.class == FailureClass::Aborted => out.fail(fault),
                 Err(fault) => self.body.finish(Some(fault), out),
             }
-            if out.is_finished() || taken >= BATCH_BYTES {
+            if out.is_finished() {
+                self.answer.close(None);
+                return;
+            }
+            if taken >= BATCH_BYTES {
                 return;
             }
             chunk = match self.ready().await {
@@ -146,12 +152,12 @@ impl Reading {
     /// The next bytes when they are there already. The connection is a task of its own that hands over one piece at a
     /// time: it gets one chance to bring the next.
     async fn ready(&mut self) -> Option<Result<Option<Bytes>, Failure>> {
-        let mut read = self.response.chunk().now_or_never();
+        let mut read = self.answer.chunk().now_or_never();
         if read.is_none() {
             yield_now().await;
-            read = self.response.chunk().now_or_never();
+            read = self.answer.chunk().now_or_never();
         }
-        Some(read?.map_err(|error| read_failure(&error, self.response.url())))
+        read
     }
 
     /// Waits for the next bytes. Behind the end mark only extras can come: they get a short time in all.
@@ -162,33 +168,29 @@ impl Reading {
             let left = until.saturating_duration_since(Instant::now());
             limit = Some(limit.map_or(left, |idle| idle.min(left)));
         }
-        let url = self.response.url().clone();
-        match within(limit, self.response.chunk()).await {
-            Some(read) => read.map_err(|error| read_failure(&error, &url)),
-            None => Err(timed_out("Stream timed out: nothing arrived for", limit, &url)),
-        }
+        self.answer.chunk_within(limit, "Stream timed out: nothing arrived for").await
     }
 }
 
 /// A response that is an event stream, as far as one can see.
 struct Opened {
-    response: Response,
+    answer: Answer,
     peeked: Option<Bytes>,
 }
 
 /// Sends the request until an answer comes that is an event stream.
-async fn open(api: &dyn WireApi, request: &Request) -> Result<Opened, Failure> {
+async fn open(api: &dyn WireApi, request: &Request, transport: &Transport) -> Result<Opened, Failure> {
     let mut outgoing = api.request(request)?;
     let url = Url::parse(&outgoing.url).ok().filter(|url| url.has_host()).ok_or_else(|| {
         let text = format!("Provider \"{}\": its baseUrl \"{}\" is no valid URL", request.model.provider, outgoing.url);
         Failure::new(FailureClass::InvalidRequest, text)
     })?;
-    let client = client_for(&url, request.timeouts.connect)?;
+    let line = transport.line(&url, request.timeouts.connect)?;
     let mut tries = 0;
     let mut amended = None;
     loop {
-        let failure = match send(&client, &url, &outgoing, request).await {
-            Ok(response) => match judge(response, request).await {
+        let failure = match line.send(api.name(), &url, &outgoing, request).await {
+            Ok(answer) => match judge(answer, request).await {
                 Ok(opened) => return Ok(opened),
                 Err(failure) => failure,
             },
@@ -208,7 +210,7 @@ async fn open(api: &dyn WireApi, request: &Request) -> Result<Opened, Failure> {
         if tries >= request.retry.max_retries {
             return Err(failure);
         }
-        sleep(wait).await;
+        line.pause(wait).await;
         tries += 1;
         if request.aws.is_some() {
             // A signature is good for some minutes only.
@@ -236,63 +238,38 @@ fn delay(failure: &Failure, tries: u32, max_delay: Duration) -> Result<Duration,
     Ok(Duration::from_secs_f64(base.min(8.0) * (1.0 - 0.25 * chance)))
 }
 
-/// Sends once, and once more when the connection turned out to be dead before anything was answered.
-async fn send(client: &Client, url: &Url, outgoing: &Outgoing, request: &Request) -> Result<Response, Failure> {
-    let limits = request.timeouts;
-    let headers = outgoing.headers.clone().into_map();
-    let mut fresh = false;
-    loop {
-        let sending = client.post(url.clone()).headers(headers.clone()).body(outgoing.body.clone()).send();
-        let error = match within(limits.first_byte, sending).await {
-            None => return Err(timed_out("Request timed out: no answer within", limits.first_byte, url)),
-            Some(Ok(response)) => {
-                tracing::debug!(url = shown(url), status = response.status().as_u16(), "provider answered");
-                return Ok(response);
-            }
-            Some(Err(error)) => error,
-        };
-        if fresh || !may_be_stale(&error) {
-            return Err(send_failure(&error, url, limits.connect));
-        }
-        fresh = true;
-    }
-}
-
-/// Whether the response is the stream that was asked for.
-async fn judge(mut response: Response, request: &Request) -> Result<Opened, Failure> {
+/// Whether the answer is the stream that was asked for.
+async fn judge(mut answer: Answer, request: &Request) -> Result<Opened, Failure> {
     let provider = &request.model.provider;
-    let status = response.status();
+    let status = answer.status;
     if !status.is_success() {
-        let mut failure = refusal(response, provider, status).await;
+        let mut failure = refusal(answer, provider, status).await;
         if request.api_key.is_none() && request.aws.is_none() && failure.class == FailureClass::Auth {
             failure.message.push_str(" (no API key was sent)");
         }
         return Err(failure);
     }
-    let content_type = response.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let content_type = answer.headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let kind = content_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
     if !kind.contains("json") && !kind.contains("html") {
         // Gateways forget or change the type; what is no event stream shows itself in the decoder.
-        return Ok(Opened { response, peeked: None });
+        return Ok(Opened { answer, peeked: None });
     }
     // A wrong type over a right stream: an event stream does not begin like JSON or a page.
-    let url = response.url().clone();
-    let first = match within(request.timeouts.idle, response.chunk()).await {
-        Some(read) => read.map_err(|error| read_failure(&error, &url))?.unwrap_or_default(),
-        None => return Err(timed_out("Request timed out: no body within", request.timeouts.idle, &url)),
-    };
+    let first = answer.chunk_within(request.timeouts.idle, "Request timed out: no body within").await?;
+    let first = first.unwrap_or_default();
     match first.trim_ascii_start().first() {
         Some(b'{' | b'[' | b'<') | None => {
-            Err(wrong_body_failure(provider, &kind, &bounded_body(response, first.to_vec()).await))
+            Err(wrong_body_failure(provider, &kind, &bounded_body(answer, first.to_vec()).await))
         }
-        Some(_) => Ok(Opened { response, peeked: Some(first) }),
+        Some(_) => Ok(Opened { answer, peeked: Some(first) }),
     }
 }
 
-async fn refusal(response: Response, provider: &str, status: StatusCode) -> Failure {
-    let headers = response.headers().clone();
-    let url = response.url().clone();
-    let body = bounded_body(response, Vec::new()).await;
+async fn refusal(answer: Answer, provider: &str, status: StatusCode) -> Failure {
+    let headers = answer.headers.clone();
+    let url = answer.url.clone();
+    let body = bounded_body(answer, Vec::new()).await;
     let mut failure = http_failure(provider, status.as_u16(), &headers, &body, now_ms());
     if status.is_redirection() {
         // A location may be relative to what was asked for.
@@ -308,9 +285,9 @@ async fn refusal(response: Response, provider: &str, status: StatusCode) -> Fail
 }
 
 /// The beginning of a body, as much of it as comes in time.
-async fn bounded_body(mut response: Response, mut body: Vec<u8>) -> Vec<u8> {
+async fn bounded_body(mut answer: Answer, mut body: Vec<u8>) -> Vec<u8> {
     let read = async {
-        while let Ok(Some(chunk)) = response.chunk().await {
+        while let Ok(Some(chunk)) = answer.chunk().await {
             body.extend_from_slice(&chunk);
             if body.len() > ERROR_BYTES {
                 break;
@@ -319,20 +296,8 @@ async fn bounded_body(mut response: Response, mut body: Vec<u8>) -> Vec<u8> {
     };
     // What came until then is what there is to show.
     let _ = timeout(ERROR_PATIENCE, read).await;
+    answer.close(None);
     body
-}
-
-/// Runs for at most `limit`; no limit waits for ever.
-async fn within<T>(limit: Option<Duration>, work: impl Future<Output = T>) -> Option<T> {
-    match limit {
-        Some(limit) => timeout(limit, work).await.ok(),
-        None => Some(work.await),
-    }
-}
-
-fn timed_out(what: &str, limit: Option<Duration>, url: &Url) -> Failure {
-    let text = format!("{what} {} ({})", seconds(limit.unwrap_or_default()), shown(url));
-    Failure::new(FailureClass::Network, text)
 }
 
 /// FC-106: whatever a server echoes, no key gets into a text that is shown and stored.

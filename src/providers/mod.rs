@@ -15,6 +15,7 @@
 //! | [`catalogue`], [`models_json`], [`local`], [`selection`] | which models |
 //! | [`credentials`], [`environment`], [`base_url`] | which keys, which addresses |
 //! | [`aws`] | what Amazon's cloud needs: framing, signatures, credentials |
+//! | [`transport`], [`cassette`] | recording exchanges, and replaying them in place of the network |
 //! | [`offline`], [`scripted`] | models inside the program |
 
 pub mod anthropic;
@@ -26,6 +27,7 @@ pub mod base_url;
 pub mod bedrock;
 mod call;
 pub mod call_ids;
+pub mod cassette;
 pub mod catalogue;
 mod compat;
 pub mod completions;
@@ -64,6 +66,7 @@ mod testing;
 mod thinking;
 pub mod tls;
 pub mod transform;
+pub mod transport;
 pub mod wire_api;
 
 use std::{pin::Pin, sync::Arc, time::Duration};
@@ -72,7 +75,7 @@ use serde_json::{Map, Value};
 use tokio_stream::Stream;
 use tokio_util::sync::CancellationToken;
 
-use self::{aws::AwsCredentials, environment::Environment, wire_api::WireApi};
+use self::{aws::AwsCredentials, environment::Environment, transport::Transport, wire_api::WireApi};
 use crate::protocol::{Message, Model, StreamEvent, ThinkingLevel};
 
 /// Batches of events; the last batch ends with the terminal event.
@@ -125,19 +128,29 @@ pub fn wire_api(api: &str) -> Option<&'static dyn WireApi> {
 /// A provider that speaks the wire API of that name over HTTP; `None` when this version does not speak it.
 #[must_use]
 pub fn provider_for(api: &str) -> Option<Arc<dyn Provider>> {
-    wire_api(api).map(|api| Arc::new(HttpProvider(api)) as Arc<dyn Provider>)
+    provider_over(api, &Transport::Network)
+}
+
+/// The same over another transport: one that records, or a cassette in place of the network.
+#[must_use]
+pub fn provider_over(api: &str, transport: &Transport) -> Option<Arc<dyn Provider>> {
+    let provider = HttpProvider { api: wire_api(api)?, transport: transport.clone() };
+    Some(Arc::new(provider))
 }
 
 /// A wire API over HTTP.
-struct HttpProvider(&'static dyn WireApi);
+struct HttpProvider {
+    api: &'static dyn WireApi,
+    transport: Transport,
+}
 
 impl Provider for HttpProvider {
     fn api(&self) -> &str {
-        self.0.name()
+        self.api.name()
     }
 
     fn stream(&self, request: Request) -> EventStream {
-        call::stream(self.0, request)
+        call::stream(self.api, request, self.transport.clone())
     }
 }
 
