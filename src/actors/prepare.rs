@@ -16,7 +16,7 @@ use crate::{
         system::SystemState,
         time::now_ms,
     },
-    providers::{Provider, Request},
+    providers::{Provider, Request, credentials::Auth},
     store::tree::TreeView,
     tools::arguments,
 };
@@ -116,12 +116,11 @@ async fn prepare(work: PrepareWork) -> Result<ReadyRequest, Failure> {
         let text = format!("No adapter for the API {} of the model {}", model.api, model.reference());
         return Err(Failure::new(FailureClass::NotFound, text));
     };
-    let auth = config
-        .catalogue
-        .credentials()
-        .auth_for(&model)
-        .await
-        .map_err(|error| Failure::new(FailureClass::Auth, error.to_string()))?;
+    let auth = match config.providers.needs_auth() {
+        true => config.catalogue.credentials().auth_for(&model).await,
+        false => Ok(Auth::default()),
+    };
+    let auth = auth.map_err(|error| Failure::new(FailureClass::Auth, error.to_string()))?;
     if let Some(base_url) = auth.base_url {
         model = Arc::new(Model { base_url, ..(*model).clone() });
     }

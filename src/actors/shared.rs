@@ -35,6 +35,11 @@ use crate::{
 pub trait ProviderSource: Send + Sync {
     /// The provider; none when nobody speaks that API.
     fn provider_for(&self, model: &Model) -> Option<Arc<dyn Provider>>;
+
+    /// Whether requests need keys: a replay asks nobody who could refuse.
+    fn needs_auth(&self) -> bool {
+        true
+    }
 }
 
 /// Gives what depends on files around the project.

@@ -3,9 +3,10 @@
 //! Reading order: [`mod@env`] takes the process's surroundings once, [`subcommand`] looks at the first word
 //! ([`listing`] has what two of them print), [`args`] reads the flags ([`args::LowArgs`], what was typed) and works out
 //! their meaning ([`args::HiArgs`]), [`mode`] picks the front end, [`stdin`], [`files`] and [`first_message`] gather the
-//! prompts, [`exit`] names the ways out.
+//! prompts, [`cassette`] records or replays the exchanges with providers, [`exit`] names the ways out.
 
 pub mod args;
+pub mod cassette;
 pub mod env;
 pub mod exit;
 pub mod files;

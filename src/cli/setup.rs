@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use serde_json::Value;
 
 use super::{
-    args::HiArgs, env::Environment, local, prompt::ProjectResources, run::warn, session::ChosenSession,
+    args::HiArgs, cassette::Deck, env::Environment, local, prompt::ProjectResources, run::warn, session::ChosenSession,
     start::StartError,
 };
 use crate::{
@@ -24,7 +24,8 @@ use crate::{
         http,
         offline::Offline,
         scripted::Scripted,
-        selection::{self, CliModel, InitialInput, SessionState, ThinkingInput},
+        selection::{self, CliModel, InitialInput, InitialModel, SessionState, ThinkingInput},
+        transport::Transport,
     },
     store::{
         settings::{Scope, Settings, values::HttpTimeouts},
@@ -44,6 +45,8 @@ pub struct Setup {
     pub observers: Vec<Observer>,
     /// Slash commands that prompts may use.
     pub commands: Vec<CommandInfo>,
+    /// What is recorded or replayed.
+    pub deck: Deck,
 }
 
 /// Gathers everything.
@@ -62,7 +65,8 @@ pub async fn build(
     for problem in catalogue.problems() {
         warn(&problem.to_string());
     }
-    let wires = Wires::new(&args, &mut catalogue)?;
+    let deck = Deck::open(&args.cassette, environment, &chosen.cwd, &mut catalogue)?;
+    let wires = Wires::new(&args, &mut catalogue, deck.transport())?;
     let observers: Vec<Observer> = extensions
         .iter()
         .map(|extension| Observer {
@@ -77,8 +81,11 @@ pub async fn build(
     let tools = all_tools(extensions);
     let active = active_tools(&args, &settings, &tools, &chosen, &context)?;
     let session_model = session_model(&context).filter(|_| !chosen.is_new);
-    let (catalogue, servers) = local::with_named(catalogue, &args, &settings, session_model.as_ref()).await?;
-    let Some(choice) = choose_model(&args, &settings, &catalogue, &chosen, &context)? else {
+    let (catalogue, servers) = match deck.is_replay() {
+        true => (catalogue, Vec::new()),
+        false => local::with_named(catalogue, &args, &settings, session_model.as_ref()).await?,
+    };
+    let Some(choice) = choose_model(&args, &settings, &catalogue, &chosen, &context, &deck)? else {
         return Err(StartError::Failed(local::no_model(environment).await));
     };
     local::note_guess(&servers, &choice.model);
@@ -139,7 +146,7 @@ pub async fn build(
     record_start(&args, &chosen, &selection, &context)?;
     let place = SessionPlace::new(chosen.store, chosen.journal);
     let shared = AgentShared::new("main".into(), Arc::new(config), place, selection);
-    Ok(Setup { shared, observers, commands })
+    Ok(Setup { shared, observers, commands, deck })
 }
 
 fn millis(duration: std::time::Duration) -> u64 {
@@ -228,6 +235,7 @@ fn choose_model(
     catalogue: &Catalogue,
     chosen: &ChosenSession,
     context: &SessionContext,
+    deck: &Deck,
 ) -> Result<Option<Choice>, StartError> {
     let wanted = &args.model;
     let cli = CliModel {
@@ -255,11 +263,16 @@ fn choose_model(
     };
     let input =
         InitialInput { cli: cli.as_ref(), scope: &scope.models, session: session(), default: settings.default_model() };
-    let initial = selection::initial(catalogue, &input);
+    let recorded = deck.start().filter(|_| cli.is_none());
+    let initial = match recorded {
+        Some((model, thinking)) => InitialModel { model: Some(model), thinking: Some(thinking), warning: None },
+        None => selection::initial(catalogue, &input),
+    };
     if let Some(warning) = &initial.warning {
         warn(warning);
     }
     let Some(model) = initial.model else { return Ok(None) };
+    let model = if model.provider == TROUPE { model } else { deck.described(&model.reference(), model)? };
     if let Some(key) = &wanted.api_key {
         catalogue.credentials().set_own_key(&model.provider, Secret::new(key.expose()));
     }
@@ -281,10 +294,11 @@ fn choose_model(
 struct Wires {
     offline: Arc<dyn Provider>,
     script: Option<Arc<dyn Provider>>,
+    transport: Transport,
 }
 
 impl Wires {
-    fn new(args: &HiArgs, catalogue: &mut Catalogue) -> Result<Self, StartError> {
+    fn new(args: &HiArgs, catalogue: &mut Catalogue, transport: Transport) -> Result<Self, StartError> {
         let script: Option<Arc<dyn Provider>> = match &args.script {
             None => None,
             Some(file) => {
@@ -297,7 +311,7 @@ impl Wires {
                 Some(Arc::new(scripted))
             }
         };
-        Ok(Self { offline: Arc::new(Offline), script })
+        Ok(Self { offline: Arc::new(Offline), script, transport })
     }
 }
 
@@ -306,8 +320,12 @@ impl ProviderSource for Wires {
         match (model.provider.as_str(), model.id.as_str()) {
             (TROUPE, OFFLINE) => Some(self.offline.clone()),
             (TROUPE, SCRIPT) => self.script.clone(),
-            _ => providers::provider_for(&model.api),
+            _ => providers::provider_over(&model.api, &self.transport),
         }
+    }
+
+    fn needs_auth(&self) -> bool {
+        !matches!(self.transport, Transport::Replayed(_))
     }
 }
 

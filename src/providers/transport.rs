@@ -151,11 +151,7 @@ impl Answer {
 
     /// The same within a time; `late` begins the text of the failure when nothing came. A cassette has its own time:
     /// where a limit ended the recorded exchange, it is recorded.
-    pub(super) async fn chunk_within(
-        &mut self,
-        limit: Option<Duration>,
-        late: &str,
-    ) -> Result<Option<Bytes>, Failure> {
+    pub(super) async fn chunk_within(&mut self, limit: Option<Duration>, late: &str) -> Result<Option<Bytes>, Failure> {
         let limit = limit.filter(|_| matches!(self.body, Body::Network { .. }));
         if let Some(read) = within(limit, self.chunk()).await {
             return read;

@@ -16,7 +16,7 @@ use crate::{
 const WRITES: usize = 300;
 
 /// The response as one piece for each write.
-fn response(fixture: &Fixture, pieces: &[&[u8]]) -> Vec<Vec<u8>> {
+pub fn response(fixture: &Fixture, pieces: &[&[u8]]) -> Vec<Vec<u8>> {
     let mut headers: Vec<(&str, &str)> = fixture.headers.iter().map(|(name, value)| (&**name, &**value)).collect();
     headers.retain(|(name, _)| *name != "content-length");
     headers.push(("connection", "close"));

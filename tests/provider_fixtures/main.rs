@@ -5,6 +5,8 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // The helpers of tests may fail as tests do.
 
 mod bedrock;
+mod cassette;
+mod cassette_requests;
 mod compare;
 mod connection;
 mod decode;
@@ -15,4 +17,5 @@ mod manifest;
 mod prefix;
 mod proxy;
 mod server;
+mod shelf;
 mod tls;

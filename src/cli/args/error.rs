@@ -48,6 +48,9 @@ pub enum ArgError {
     /// Two flags that contradict each other.
     #[error("{0} cannot be combined with {1}")]
     Conflict(&'static str, &'static str),
+    /// A flag that means nothing without another.
+    #[error("{0} requires {1}")]
+    Lonely(&'static str, &'static str),
     /// `--provider` alone.
     #[error("--provider requires --model (for example: --provider {0} --model <pattern>)")]
     ProviderWithoutModel(String),

@@ -4,7 +4,7 @@ use std::{convert::Infallible, fmt, str::FromStr};
 
 use clap::{Args, Parser};
 
-use super::words::ExtensionFlag;
+use super::{cassette::ReplaySpeed, words::ExtensionFlag};
 use crate::cli::mode::{OutputMode, TuiMode};
 
 /// The command line as it was typed.
@@ -226,6 +226,18 @@ pub struct DiagnosisFlags {
     /// Let the model troupe/script play the answers in this file: no network, no key
     #[arg(long, value_name = "FILE")]
     pub script: Option<String>,
+    /// Keep the raw exchanges with model providers in this file, without keys; the file must be new
+    #[arg(long, value_name = "FILE")]
+    pub record: Option<String>,
+    /// Let a recorded file answer instead of the providers: no network, no key; tools run as always
+    #[arg(long, value_name = "FILE")]
+    pub replay: Option<String>,
+    /// How fast it answers: full (without waiting) or recorded (as it came)
+    #[arg(long, value_name = "SPEED", hide_possible_values = true)]
+    pub replay_speed: Option<ReplaySpeed>,
+    /// Fail when a request differs from the recorded one, instead of saying so and going on
+    #[arg(long)]
+    pub replay_strict: bool,
     /// Write what every actor does into this file, one JSON object a line
     #[arg(long, value_name = "FILE")]
     pub trace_file: Option<String>,

@@ -6,6 +6,7 @@ use std::{
 };
 
 use super::{
+    cassette::{self, CassetteChoice},
     error::ArgError,
     flags::{ApiKey, LowArgs, ModelFlags, ToolFlags},
     session::{self, SessionChoice},
@@ -173,6 +174,8 @@ pub struct HiArgs {
     pub verbose: bool,
     /// `--script`.
     pub script: Option<PathBuf>,
+    /// `--record` and `--replay`.
+    pub cassette: CassetteChoice,
     /// `--trace-file`.
     pub trace_file: Option<PathBuf>,
     /// `--log-file`.
@@ -209,6 +212,10 @@ impl HiArgs {
             errors.push(ArgError::MissingValue { flag: "--name".into(), needs: "a non-empty value".into() });
         }
         let model = model_choice(low.model, &mut errors, &mut warnings);
+        let cassette = cassette::choice(&low.diagnosis, launch).unwrap_or_else(|error| {
+            errors.push(error);
+            CassetteChoice::None
+        });
         let (true, Ok(session)) = (errors.is_empty(), session) else { return Err(errors) };
         let path = |text: Option<String>| given(text).map(|text| launch.path(&text));
         Ok(Self {
@@ -246,6 +253,7 @@ impl HiArgs {
             theme: given(low.resources.use_theme),
             verbose: low.output.verbose,
             script: path(low.diagnosis.script),
+            cassette,
             trace_file: path(low.diagnosis.trace_file),
             log_file: path(low.diagnosis.log_file),
             warnings,

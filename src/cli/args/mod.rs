@@ -4,6 +4,7 @@
 //! turns the known flags into [`LowArgs`], which says what was typed, and [`HiArgs`] says what it means: conflicts are
 //! refused, paths are absolute, and each question ("which session?", "which front end?") has one answer.
 
+mod cassette;
 mod error;
 mod flags;
 mod high;
@@ -13,6 +14,7 @@ mod words;
 
 use clap::{CommandFactory as _, FromArgMatches as _};
 
+pub use cassette::{CassetteChoice, ReplaySpeed};
 pub use error::ArgError;
 pub use flags::{
     ApiKey, DiagnosisFlags, LowArgs, ModelFlags, OutputFlags, PromptFlags, ResourceFlags, SessionFlags, ToolFlags,

@@ -133,6 +133,8 @@ fn every_flag_reads_its_value_in_each_form() {
         ("--use-theme", "", |a| text(&a.resources.use_theme)),
         ("--export", "", |a| text(&a.output.export)),
         ("--script", "", |a| text(&a.diagnosis.script)),
+        ("--record", "", |a| text(&a.diagnosis.record)),
+        ("--replay", "", |a| text(&a.diagnosis.replay)),
         ("--trace-file", "", |a| text(&a.diagnosis.trace_file)),
         ("--log-file", "", |a| text(&a.diagnosis.log_file)),
     ];
@@ -167,6 +169,7 @@ fn every_flag_reads_its_value_in_each_form() {
         ("--no-approve", "-na", |a| a.trust.no_approve),
         ("--offline", "", |a| a.trust.offline),
         ("--print", "-p", |a| a.output.print),
+        ("--replay-strict", "", |a| a.diagnosis.replay_strict),
         ("--verbose", "", |a| a.output.verbose),
         ("--help", "-h", |a| a.output.help),
         ("--version", "-v", |a| a.output.version),
@@ -186,13 +189,14 @@ fn every_flag_reads_its_value_in_each_form() {
         ("--mode json --mode text", |a| a.output.mode == Some(OutputMode::Text)),
         ("--tui-mode regular", |a| a.output.tui_mode == Some(TuiMode::Regular)),
         ("--tui-mode=fullscreen", |a| a.output.tui_mode == Some(TuiMode::Fullscreen)),
+        ("--replay-speed recorded", |a| a.diagnosis.replay_speed == Some(ReplaySpeed::Recorded)),
     ];
     for (line, holds) in others {
         assert!(holds(&low(line)), "{line}");
     }
-    // Nobody adds a flag without a row above: 23 with a value, 18 switches, 3 others.
+    // Nobody adds a flag without a row above: 25 with a value, 19 switches, 4 others.
     let flags = <LowArgs as clap::CommandFactory>::command().get_arguments().count();
-    assert_eq!(flags, with_value.len() + switches.len() + 3);
+    assert_eq!(flags, with_value.len() + switches.len() + 4);
 }
 
 #[test]
@@ -205,6 +209,10 @@ fn flags_that_contradict_each_other_are_refused() {
         ("--session-id a --session b", "--session-id cannot be combined with --session"),
         ("--session-id a -c", "--session-id cannot be combined with --continue"),
         ("--session-id a -r", "--session-id cannot be combined with --resume"),
+        ("--record a --replay b", "--record cannot be combined with --replay"),
+        ("--record a --replay-strict", "--replay-strict requires --replay FILE"),
+        ("--replay-speed full", "--replay-speed requires --replay FILE"),
+        ("--replay a --replay-speed fast", "Invalid value \"fast\" for --replay-speed. Valid values: full, recorded"),
         ("--provider p", "--provider requires --model (for example: --provider p --model <pattern>)"),
         ("--name _", "--name requires a non-empty value"),
         ("--help --name _", "--name requires a non-empty value"),
@@ -296,6 +304,22 @@ fn paths_are_absolute_and_the_rest_keeps_its_meaning() {
     let files = [args.session_dir, args.script, args.trace_file, args.log_file].map(Option::unwrap);
     assert_eq!(files, ["/w/sd", "/w/s.json", "/w/t.jsonl", "/l"].map(PathBuf::from));
     assert!(!args.resources.mcp && !args.resources.context_files && args.verbose);
+}
+
+#[test]
+fn a_run_is_recorded_or_replayed_or_neither() {
+    use CassetteChoice as C;
+    let replay = |speed, strict| C::Replay { file: "/w/b".into(), speed, strict };
+    for (line, choice) in [
+        ("", C::None),
+        ("--record _ --replay _", C::None),
+        ("--record a", C::Record("/w/a".into())),
+        ("--record ~/a --replay _", C::Record("/h/a".into())),
+        ("--replay b", replay(ReplaySpeed::Full, false)),
+        ("--replay b --replay-speed recorded --replay-strict", replay(ReplaySpeed::Recorded, true)),
+    ] {
+        assert_eq!(high(line).cassette, choice, "{line}");
+    }
 }
 
 #[test]

@@ -6,14 +6,18 @@
 use std::collections::BTreeMap;
 
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
+use serde_json::{Map, Value};
 
 use super::format::Access;
 use crate::providers::{Request, Secret, aws::AwsCredentials, environment::Environment};
 
 /// Variables that requests are addressed by. None of them holds a key.
-const VARIABLES: [&str; 13] = [
+const VARIABLES: [&str; 16] = [
     "ANTHROPIC_VERTEX_PROJECT_ID",
+    "AWS_BEDROCK_FORCE_CACHE",
+    "AWS_BEDROCK_SKIP_AUTH",
     "AWS_DEFAULT_REGION",
+    "AWS_ENDPOINT_URL_BEDROCK_RUNTIME",
     "AWS_REGION",
     "AZURE_OPENAI_API_VERSION",
     "AZURE_OPENAI_BASE_URL",
@@ -45,7 +49,8 @@ pub(super) fn variables(environment: &Environment) -> BTreeMap<String, String> {
 
 /// Gives a request credentials of a kind, and variables, in place of its own.
 pub(super) fn pretend(request: &mut Request, kind: Access, variables: &BTreeMap<String, String>) {
-    const STAND_IN: &str = "replayed";
+    // OpenAI's keys are told from its tokens by how they begin.
+    const STAND_IN: &str = "sk-replayed";
     (request.api_key, request.aws) = match kind {
         Access::None => (None, None),
         Access::Key => (Some(Secret::new(STAND_IN)), None),
@@ -60,8 +65,14 @@ pub(super) fn pretend(request: &mut Request, kind: Access, variables: &BTreeMap<
     request.environment = variables.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
 }
 
+/// Whether a key is a signed token: three parts, the second of which is a JSON object in base64.
 fn is_jwt(key: &str) -> bool {
-    key.starts_with("eyJ") && key.split('.').count() == 3
+    let mut parts = key.split('.');
+    let (Some(_), Some(claims), Some(_), None) = (parts.next(), parts.next(), parts.next(), parts.next()) else {
+        return false;
+    };
+    let claims = URL_SAFE_NO_PAD.decode(claims.trim_end_matches('='));
+    claims.is_ok_and(|claims| serde_json::from_slice::<Map<String, Value>>(&claims).is_ok())
 }
 
 /// A token without a signature that names an account, as the tokens of ChatGPT's plans do.

@@ -20,9 +20,6 @@ pub mod recorder;
 pub mod secrets;
 pub mod tape;
 
-#[cfg(test)]
-mod tests;
-
 use std::{io, path::PathBuf};
 
 pub use player::{Pace, Player, Replay};

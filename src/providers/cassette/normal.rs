@@ -193,7 +193,8 @@ mod tests {
 
     #[test]
     fn calls_that_answer_each_other_the_other_way_round_differ() {
-        let body = |first: &str, second: &str| json!([{"id": "a"}, {"id": "b"}, {"call_id": first}, {"call_id": second}]);
+        let body =
+            |first: &str, second: &str| json!([{"id": "a"}, {"id": "b"}, {"call_id": first}, {"call_id": second}]);
         assert_eq!(normal(body("a", "b"), "/w", "s"), normal(body("a", "b"), "/w", "s"));
         assert_ne!(normal(body("a", "b"), "/w", "s"), normal(body("b", "a"), "/w", "s"));
     }

@@ -119,11 +119,7 @@ impl Player {
     }
 
     /// Sends a request: the recorded answer, which begins when it began.
-    pub(in crate::providers) async fn send(
-        &self,
-        request: &Request,
-        outgoing: &Outgoing,
-    ) -> Result<Playback, Failure> {
+    pub(in crate::providers) async fn send(&self, request: &Request, outgoing: &Outgoing) -> Result<Playback, Failure> {
         let exchange = self.choose(request, outgoing)?;
         let clock = Clock { began: Instant::now(), pace: self.0.replay.pace };
         let Some(Answer { ms, status, headers }) = &exchange.answer else {

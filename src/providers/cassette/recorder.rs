@@ -74,8 +74,7 @@ impl Recorder {
             opened => opened.map_err(io)?,
         };
         let mut tape = Tape { file, secrets, models: Vec::new(), exchanges: 0, problem: None };
-        let header =
-            Header { version: VERSION, program: USER_AGENT.to_owned(), created: iso(now_ms()), places };
+        let header = Header { version: VERSION, program: USER_AGENT.to_owned(), created: iso(now_ms()), places };
         tape.append(&Record::Cassette(header)).map_err(io)?;
         Ok(Self(Arc::new(Shared { path: path.to_owned(), tape: Mutex::new(tape) })))
     }

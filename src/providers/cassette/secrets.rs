@@ -96,10 +96,8 @@ impl Secrets {
     /// The same for every text and name in a value.
     pub(super) fn clean_value(&self, value: &mut Value) {
         match value {
-            Value::String(text) => {
-                if self.forms.iter().any(|form| text.contains(form.as_str())) {
-                    *text = self.clean(text);
-                }
+            Value::String(text) if self.forms.iter().any(|form| text.contains(form.as_str())) => {
+                *text = self.clean(text);
             }
             Value::Array(items) => items.iter_mut().for_each(|item| self.clean_value(item)),
             Value::Object(map) => {
@@ -146,11 +144,7 @@ impl Secrets {
         })
     }
 
-    fn clean_headers(
-        &self,
-        map: &HeaderMap,
-        hidden: impl Fn(&HeaderName, &HeaderValue) -> bool,
-    ) -> Map<String, Value> {
+    fn clean_headers(&self, map: &HeaderMap, hidden: impl Fn(&HeaderName, &HeaderValue) -> bool) -> Map<String, Value> {
         let mut out = Map::new();
         for (name, value) in map {
             let text = match hidden(name, value) {

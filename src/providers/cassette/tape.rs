@@ -80,8 +80,7 @@ impl Cassette {
     /// The file cannot be read, is no cassette, is of a later version, holds no exchange, or has a line that makes no
     /// sense; the text names the file and the line.
     pub fn read(path: &Path) -> Result<Self, CassetteError> {
-        let bytes =
-            regular_file::read(path).map_err(|source| CassetteError::Read { path: path.to_owned(), source })?;
+        let bytes = regular_file::read(path).map_err(|source| CassetteError::Read { path: path.to_owned(), source })?;
         Self::parse(path, &bytes)
     }
 
@@ -275,7 +274,10 @@ mod tests {
             (&[HEAD, r#"{"type":"end","exchange":7,"ms":1}"#], "line 2: exchange 7 has not begun"),
             (&[HEAD, MODEL, ASKED, r#"{"type":"chunk","exchange":1,"ms":1}"#], "line 4: a chunk has either text or"),
             (&[HEAD, MODEL, ASKED, r#"{"type":"chunk","exchange":1,"ms":1,"base64":"?"}"#], "line 4: base64: "),
-            (&[HEAD, MODEL, ASKED, r#"{"type":"response","exchange":1,"ms":1,"status":7,"headers":{}}"#], "line 4: no HTTP"),
+            (
+                &[HEAD, MODEL, ASKED, r#"{"type":"response","exchange":1,"ms":1,"status":7,"headers":{}}"#],
+                "line 4: no HTTP",
+            ),
         ];
         for (lines, expected) in table {
             let error = parse(lines, "").unwrap_err();

@@ -180,6 +180,12 @@ impl Catalogue {
         self.problems.iter().chain(self.credentials.problem()).collect()
     }
 
+    /// Adds models that a cassette describes. Like those inside the program they need no key and are in no list; a
+    /// description in the user's files does not count beside them.
+    pub fn add_recorded(&mut self, models: &[Arc<Model>]) {
+        self.inside.extend(models.iter().cloned());
+    }
+
     /// Changes the script model as `fields` say (those of a `modelOverrides` entry), so that a script can play a model
     /// with another window, price or kind of thinking.
     ///
