@@ -102,8 +102,8 @@ async fn a_replay_works_in_rpc_mode_and_ends_with_the_cassette() {
     assert_eq!(
         message,
         format!(
-            "The cassette {} has 2 exchanges with mock/m1, all of them played already. Request 3 has 6 messages, the \
-             last from the user: \"and then?\"",
+            "The cassette {} has 2 exchanges with mock/m1, all of them played already. Request 3 \
+             ends with message 6, from the user: \"and then?\"",
             tape.path()
         )
     );

@@ -88,8 +88,8 @@ async fn a_request_that_differs_is_named_with_the_place_and_answered_all_the_sam
     let (_, failure) = run(request(NOWHERE, "third"), &replayed(&player)).await;
     let failure = failure.unwrap();
     let text = format!(
-        "The cassette {file} has 2 exchanges with {name}, all of them played already. Request 3 has 1 messages, the last \
-         from the user: \"third\""
+        "The cassette {file} has 2 exchanges with {name}, all of them played already. Request 3 \
+         ends with message 1, from the user: \"third\""
     );
     assert_eq!((failure.message.as_str(), failure.retryable), (text.as_str(), false));
     let played = player.played();
@@ -104,7 +104,7 @@ async fn a_request_that_differs_is_named_with_the_place_and_answered_all_the_sam
     let mut other = request(NOWHERE, "first");
     Arc::make_mut(&mut other.model).id = "another".to_owned();
     let (_, failure) = run(other, &replayed(&shelf.player(|_| {}))).await;
-    assert!(failure.unwrap().message.contains(&format!("; it was recorded with {name}. Request 1 has")));
+    assert!(failure.unwrap().message.contains(&format!("; it was recorded with {name}. Request 1 ends with")));
 }
 
 fn fixtures_model() -> String {

@@ -239,9 +239,9 @@ fn describe(request: &Request) -> String {
         Some(Message::Assistant(answer)) => ("the model", text_of(&answer.content, " ")),
         Some(Message::System(_)) => ("the system", String::new()),
     };
-    let count = request.messages.len();
+    let last = request.messages.len();
     let line: String = text.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(SHOWN).collect();
-    format!("has {count} messages, the last from {who}: \"{line}\"")
+    format!("ends with message {last}, from {who}: \"{line}\"")
 }
 
 /// The time of an exchange.

@@ -16,8 +16,7 @@ const MARK: &str = "[secret]";
 /// Shorter texts are placeholders for servers without keys, and words that may stand anywhere.
 const SHORTEST: usize = 8;
 /// Parts of names whose value is a secret.
-const TELLING: [&str; 9] =
-    ["auth", "key", "token", "secret", "cookie", "password", "credential", "signature", "session-id"];
+const TELLING: [&str; 8] = ["auth", "key", "token", "secret", "cookie", "password", "credential", "signature"];
 /// Headers of requests that are kept though somebody set them by hand: they say what is asked for, not who asks.
 const PLAIN: [&str; 8] = [
     "accept",
@@ -76,8 +75,9 @@ impl Secrets {
         for (name, value) in map {
             if is_telling(name.as_str())
                 && let Ok(value) = value.to_str()
+                && let Some(bare) = bare(value)
             {
-                self.learn(value.trim_start_matches("Bearer ").trim_start_matches("Basic "));
+                self.learn(bare);
             }
         }
         url.password().into_iter().for_each(|password| self.learn(password));
@@ -229,6 +229,13 @@ impl BodyCleaner {
     }
 }
 
+/// What proves who asks, without the word that says how. A signature is spelled in several words: it is good for one
+/// request, and no secret.
+fn bare(value: &str) -> Option<&str> {
+    let bare = value.split_once(' ').map_or(value, |(_, bare)| bare);
+    (!bare.contains(' ')).then_some(bare)
+}
+
 fn is_telling(name: &str) -> bool {
     let name = name.to_ascii_lowercase().replace('_', "-");
     name == "sig" || TELLING.iter().any(|word| name.contains(word))
@@ -343,6 +350,19 @@ mod tests {
         let answered =
             json!({"set-cookie": MARK, "x-ratelimit-limit-tokens": "5", "x-session-token": MARK, "x-note": "a, b"});
         assert_eq!(Value::Object(secrets().clean_answered(&map)), answered);
+    }
+
+    #[test]
+    fn a_request_tells_its_keys_and_nothing_that_changes_with_each_request() {
+        let table = [
+            ("Bearer token-0123", Some("token-0123")),
+            ("token-0123", Some("token-0123")),
+            ("AWS4-HMAC-SHA256 Credential=a, SignedHeaders=b, Signature=c", None),
+        ];
+        for (value, expected) in table {
+            assert_eq!(bare(value), expected);
+        }
+        assert!(is_telling("X-Api_Key") && is_telling("sig") && !is_telling("x-session-id"));
     }
 
     #[test]
