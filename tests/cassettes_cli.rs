@@ -80,7 +80,8 @@ async fn a_recorded_run_of_two_turns_gives_the_same_events_without_a_server_a_ke
         assert_eq!(live, replayed, "record {index}");
     }
     assert_eq!(live.len(), replayed.len());
-    let again = sandbox.run(&["-p", "--replay", tape.path(), "What does a.txt say?"]).await;
+    let again = ["-p", "--replay", tape.path(), "--model", "mock/r1:high", "What does a.txt say?"];
+    let again = sandbox.run(&again).await;
     assert_eq!((again.code, again.stdout.as_str(), again.stderr.as_str()), (Some(0), "It says hello.\n", ""));
     assert_eq!(recording.server.count(), 2, "a replay asks nobody");
 }

@@ -9,7 +9,7 @@ use std::{
 use serde_json::Value;
 
 use super::{
-    args::{CassetteChoice, ReplaySpeed},
+    args::{CassetteChoice, ModelChoice, ReplaySpeed},
     env::Environment,
     run::warn,
     start::StartError,
@@ -19,6 +19,7 @@ use crate::{
     providers::{
         cassette::{Cassette, Pace, Places, Player, Recorder, Replay, Secrets},
         catalogue::Catalogue,
+        selection::Chosen,
         transport::Transport,
     },
     store::{
@@ -96,6 +97,22 @@ impl Deck {
             Self::Playing(player) => player.cassette().start(),
             _ => None,
         }
+    }
+
+    /// The model of the cassette that the command line names, by its id or full name, perhaps with a level behind it. It
+    /// need not be one that the catalogue knows.
+    #[must_use]
+    pub fn named(&self, wanted: &ModelChoice) -> Option<Chosen> {
+        let (Self::Playing(player), Some(pattern)) = (self, &wanted.pattern) else { return None };
+        let with_level = pattern.rsplit_once(':').and_then(|(name, level)| Some((name, ThinkingLevel::parse(level)?)));
+        let readings =
+            [(pattern.as_str(), None)].into_iter().chain(with_level.map(|(name, level)| (name, Some(level))));
+        let models = player.cassette().models();
+        let models = || models.iter().filter(|model| wanted.provider.as_ref().is_none_or(|id| *id == model.provider));
+        readings.into_iter().find_map(|(name, thinking)| {
+            let model = models().find(|model| model.id == name || model.reference().to_string() == name)?.clone();
+            Some(Chosen { model, thinking, warnings: Vec::new() })
+        })
     }
 
     /// The description that counts for a model: when a cassette is played, that of the cassette.

@@ -244,7 +244,10 @@ fn choose_model(
         thinking: wanted.thinking,
         has_api_key: wanted.api_key.is_some(),
     };
-    let cli = selection::resolve_cli(catalogue, &cli).map_err(StartError::of)?;
+    let cli = match deck.named(wanted) {
+        Some(recorded) => Some(recorded),
+        None => selection::resolve_cli(catalogue, &cli).map_err(StartError::of)?,
+    };
     if let Some(cli) = &cli {
         cli.warnings.iter().for_each(|warning| warn(warning));
     }
