@@ -1,5 +1,7 @@
 //! `--record` and `--replay` of the binary (`docs/cassettes.md`).
 
+#![allow(clippy::unwrap_used)] // The helpers of tests may fail as tests do.
+
 mod support;
 
 use std::{fs, os::unix::fs::PermissionsExt as _, path::PathBuf};
