@@ -12,11 +12,13 @@
 //! | [`sidecar`] | the journal of a running trace |
 //! | [`lock`] | one writing process for a session |
 //! | [`settings`] | what the user and the project prefer |
-//! | [`document`], [`lock_folder`] | files of people's own making: errors by place, and pi's locks |
+//! | [`auth_file`] | keys and logins |
+//! | [`document`], [`lock_folder`], [`replace`] | files of people's own making: errors by place, pi's locks, whole writes |
 //! | [`paths`] | folders |
 //! | [`regular_file`] | files, and nothing that only looks like one |
 //! | [`trust`] | which projects may bring resources |
 
+pub mod auth_file;
 pub mod document;
 mod error;
 pub mod jsonl;
@@ -24,6 +26,7 @@ pub mod lock;
 pub mod lock_folder;
 pub mod paths;
 pub mod regular_file;
+pub mod replace;
 pub mod session;
 pub mod sessions;
 pub mod settings;

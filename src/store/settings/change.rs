@@ -1,13 +1,8 @@
 //! Writing a change to its file without losing anything that somebody else wrote there.
 
-use std::{
-    fs, io,
-    io::Write as _,
-    path::{Path, PathBuf},
-    sync::Mutex,
-};
+use std::{io, path::PathBuf, sync::Mutex};
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::{
     layer::{Layer, read_object},
@@ -16,6 +11,7 @@ use super::{
 use crate::store::{
     document::DocumentError,
     lock_folder::{LockFolder, Patience},
+    replace,
 };
 
 /// Why a change was not saved. It holds for this run all the same.
@@ -65,46 +61,12 @@ impl Change {
         let _in_process = WRITING.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         let failed = |source| SettingsError::Io { file: file.clone(), source };
         if let Some(folder) = file.parent() {
-            create_private_folder(folder).map_err(failed)?;
+            replace::create_private_folder(folder).map_err(failed)?;
         }
-        let _lock = LockFolder::acquire(file, Patience::default()).map_err(failed)?;
+        let _lock = LockFolder::acquire(file, Patience::SHORT).map_err(failed)?;
         let mut values = read_object(file).map_err(SettingsError::Broken)?;
         let path: Vec<&str> = self.path.iter().map(String::as_str).collect();
         merge::set(&mut values, &path, self.value.clone());
-        replace(file, &values).map_err(failed)
-    }
-}
-
-fn create_private_folder(folder: &Path) -> io::Result<()> {
-    use std::os::unix::fs::DirBuilderExt as _;
-    fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)
-}
-
-/// Replaces the file atomically: readers see the old contents or the new ones. A symbolic link stays a link.
-fn replace(file: &Path, values: &Map<String, Value>) -> io::Result<()> {
-    let target = follow_link(file)?;
-    let folder = target.parent().ok_or_else(|| io::Error::other("the path has no folder"))?;
-    let permissions = fs::metadata(&target).ok().map(|meta| meta.permissions());
-    let mut temporary = tempfile::NamedTempFile::new_in(folder)?; // created with mode 0600
-    serde_json::to_writer_pretty(&mut temporary, values)?;
-    temporary.write_all(b"\n")?;
-    temporary.flush()?;
-    if let Some(permissions) = permissions {
-        temporary.as_file().set_permissions(permissions)?;
-    }
-    temporary.as_file().sync_all()?;
-    temporary.persist(&target)?;
-    Ok(())
-}
-
-/// Where a link points, even when nothing is there yet.
-fn follow_link(file: &Path) -> io::Result<PathBuf> {
-    match fs::canonicalize(file) {
-        Ok(target) => Ok(target),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(match fs::read_link(file) {
-            Ok(link) => file.parent().map_or_else(|| link.clone(), |folder| folder.join(&link)),
-            Err(_) => file.to_owned(),
-        }),
-        Err(error) => Err(error),
+        replace::with_json(file, &values).map_err(failed)
     }
 }

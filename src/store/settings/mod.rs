@@ -23,8 +23,8 @@ use super::document::DocumentError;
 use layer::Layer;
 
 /// Keys that only the user's file may set: a repository must not choose them for whoever clones it.
-pub const GLOBAL_ONLY: [&str; 5] =
-    ["defaultProjectTrust", "httpProxy", "cacheWarming", "selfUpdateCommand", "deviceId"];
+pub const GLOBAL_ONLY: [&str; 6] =
+    ["defaultProjectTrust", "httpProxy", "cacheWarming", "selfUpdateCommand", "deviceId", "oauth"];
 
 /// The settings of a run.
 #[derive(Clone, Debug)]
