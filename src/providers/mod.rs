@@ -13,7 +13,7 @@
 //! | [`errors`], [`error_text`], [`overflow`], [`retry_after`], `error_body`, `rpc_details` | what a failure means |
 //! | [`cost`] | what it costs |
 //! | [`catalogue`], [`models_json`], [`local`], [`selection`] | which models |
-//! | [`credentials`], [`environment`], [`base_url`] | which keys, which addresses |
+//! | [`credentials`], [`oauth`], [`environment`], [`base_url`] | which keys and logins, which addresses |
 //! | [`aws`] | what Amazon's cloud needs: framing, signatures, credentials |
 //! | [`transport`], [`cassette`] | recording exchanges, and replaying them in place of the network |
 //! | [`offline`], [`scripted`] | models inside the program |
@@ -48,6 +48,7 @@ pub mod limits;
 pub mod local;
 pub mod mistral;
 pub mod models_json;
+pub mod oauth;
 pub mod offline;
 pub mod overflow;
 mod playback;
