@@ -134,7 +134,7 @@ pub fn has_own_authorization(request: &Request) -> bool {
         .any(|(name, value)| name.eq_ignore_ascii_case("authorization") && !value.is_null())
 }
 
-/// Everything in a request that must not appear in a text: the key, and headers that hold one.
+/// Everything in a request that must not appear in a text: the key or token, what signs it, and headers that hold one.
 #[must_use]
 pub fn secrets(request: &Request) -> Vec<String> {
     const TELLING: [&str; 5] = ["authorization", "key", "token", "cookie", "secret"];
@@ -144,19 +144,44 @@ pub fn secrets(request: &Request) -> Vec<String> {
         TELLING.iter().any(|word| name.contains(word)).then(|| value.as_str())?
     });
     let bare = own.map(|value| value.trim().trim_start_matches("Bearer ").to_owned());
-    let aws = request.aws.iter().flat_map(|aws| [Some(&aws.secret_access_key), aws.session_token.as_ref()]).flatten();
-    let key = request.api_key.iter().chain(aws).map(|key| key.expose().to_owned());
-    // Shorter ones are placeholders for servers without keys, and words that may stand in any text.
-    key.chain(bare).filter(|secret| secret.len() >= 8).collect()
+    let signing = request.aws.iter().flat_map(|aws| std::iter::once(&aws.secret_access_key).chain(&aws.session_token));
+    let keys = request.api_key.iter().chain(signing).map(|key| key.expose().to_owned());
+    keys.chain(bare).collect()
 }
+
+/// Secrets of this length are cut out wherever they stand; shorter ones only as whole words: a key such as `abc` (for
+/// servers that take any) may be a part of innocent words.
+const LONG_SECRET: usize = 8;
+/// What is shorter still protects nothing.
+const SHORTEST_SECRET: usize = 3;
 
 /// The text without the secrets.
 #[must_use]
 pub fn redact(text: &str, secrets: &[String]) -> String {
-    secrets.iter().fold(text.to_owned(), |text, secret| match text.contains(secret.as_str()) {
-        true => text.replace(secret.as_str(), "[secret]"),
-        false => text,
+    secrets.iter().filter(|secret| secret.len() >= SHORTEST_SECRET).fold(text.to_owned(), |text, secret| {
+        if secret.len() >= LONG_SECRET {
+            text.replace(secret.as_str(), "[secret]")
+        } else {
+            without_word(&text, secret)
+        }
     })
+}
+
+fn without_word(text: &str, word: &str) -> String {
+    let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-');
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    let mut before = None;
+    while let Some(at) = rest.find(word) {
+        let (head, tail) = (&rest[..at], &rest[at + word.len()..]);
+        let preceding = head.chars().next_back().or(before);
+        let is_whole = !preceding.is_some_and(is_part) && !tail.chars().next().is_some_and(is_part);
+        out.push_str(head);
+        out.push_str(if is_whole { "[secret]" } else { word });
+        before = word.chars().next_back();
+        rest = tail;
+    }
+    out + rest
 }
 
 #[cfg(test)]
@@ -164,7 +189,10 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::providers::testing::{object, plain_model, request};
+    use crate::providers::{
+        aws::AwsCredentials,
+        testing::{object, plain_model, request},
+    };
 
     #[test]
     fn later_layers_win_whatever_the_letter_case_and_null_removes() {
@@ -214,7 +242,30 @@ mod tests {
             object(json!({"Authorization": "Bearer other-token-1", "x-api-key": "short", "x-trace": "trace-visible"}));
         let secrets = secrets(&request);
         let text = redact("401: key sk-0123456789 and other-token-1, trace-visible, short", &secrets);
-        assert_eq!(text, "401: key [secret] and [secret], trace-visible, short");
+        assert_eq!(text, "401: key [secret] and [secret], trace-visible, [secret]");
         assert!(has_own_authorization(&request));
+        request.api_key = None;
+        request.aws = Some(AwsCredentials {
+            access_key_id: "AKIA-VISIBLE".into(),
+            secret_access_key: Secret::new("aws-hush-hush"),
+            session_token: Some(Secret::new("session-hush")),
+        });
+        let text = redact("AKIA-VISIBLE aws-hush-hush session-hush", &super::secrets(&request));
+        assert_eq!(text, "AKIA-VISIBLE [secret] [secret]");
+    }
+
+    #[test]
+    fn short_keys_are_cut_out_as_whole_words() {
+        let table = [
+            ("key abc: bad key \"abc\"", "abc", "key [secret]: bad key \"[secret]\""),
+            ("abc abcabc xabc abc-1 abc_ (abc)", "abc", "[secret] abcabc xabc abc-1 abc_ ([secret])"),
+            ("é abcé", "abc", "é abcé"),
+            ("a b ab", "ab", "a b ab"),
+            ("", "abc", ""),
+            ("x12345678y", "12345678", "x[secret]y"),
+        ];
+        for (text, secret, expected) in table {
+            assert_eq!(redact(text, &[secret.to_owned()]), expected, "{text}");
+        }
     }
 }

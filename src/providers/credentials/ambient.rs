@@ -1,5 +1,6 @@
 //! Credentials that the surroundings provide: a cloud's machines and command lines, the identity of a workload.
 
+use super::federation;
 use crate::providers::{
     Secret,
     aws::{AwsCredentials, chain},
@@ -63,7 +64,7 @@ impl Ambient {
         match self {
             Self::Aws => chain::is_configured(environment),
             Self::Google => adc::is_configured(environment),
-            Self::AnthropicFederation => false,
+            Self::AnthropicFederation => federation::is_configured(environment),
         }
     }
 
@@ -78,7 +79,7 @@ impl Ambient {
                 chain::resolve(environment).await.map(Identity::Aws).map_err(|error| AmbientError(error.to_string()))
             }
             Self::Google => adc::token(environment).await.map(Identity::Bearer),
-            Self::AnthropicFederation => Err(AmbientError("no credentials were found".to_owned())),
+            Self::AnthropicFederation => federation::resolve(environment).await,
         }
     }
 }

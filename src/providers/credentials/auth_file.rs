@@ -1,11 +1,11 @@
-//! `auth.json`: stored credentials by provider. Read only; logging in writes it.
+//! What the entries of `auth.json` mean.
 
-use std::{collections::HashMap, io, path::Path};
+use std::{collections::HashMap, sync::Arc};
 
-use super::key_text::KeyText;
+use super::{key_text::KeyText, login::Login};
 use crate::store::{
-    document::{Document, DocumentError, Fault, Field, Syntax},
-    regular_file,
+    auth_file::AuthFile,
+    document::{DocumentError, Fault, Field},
 };
 
 /// What `auth.json` holds for a provider.
@@ -18,8 +18,10 @@ pub(super) enum Stored {
         /// Variables that count for this provider's requests alone.
         env: HashMap<String, String>,
     },
-    /// A login. It gives no key here; other sources of a key are asked.
-    Login,
+    /// A login.
+    Login(Arc<Login>),
+    /// Something of a later version. It owns its provider all the same: no other key is used by accident.
+    Unknown,
 }
 
 /// The file's entries by provider id.
@@ -27,26 +29,15 @@ pub(super) type Entries = HashMap<String, Stored>;
 
 /// Reads the file. A missing one holds nothing; a broken one is an error, not an empty store: another key than the
 /// stored one must not be used by accident.
-pub(super) fn read(file: &Path) -> Result<Entries, DocumentError> {
-    let unreadable =
-        |message: String| DocumentError { file: file.to_owned(), line: 1, column: 1, field: String::new(), message };
-    let text = match regular_file::read_to_string(file) {
-        Ok(text) => text,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Entries::new()),
-        Err(error) => return Err(unreadable(format!("cannot be read: {error}"))),
-    };
-    let document = Document::parse(file, text, Syntax::Strict)?;
-    entries(&document.root()).map_err(|fault| document.locate(&fault))
+pub(super) fn read(file: &AuthFile) -> Result<Entries, DocumentError> {
+    match file.document()? {
+        Some(document) => entries(&document.root()).map_err(|fault| document.locate(&fault)),
+        None => Ok(Entries::new()),
+    }
 }
 
 // Faults here never show what they found: it may be a key.
 fn entries(root: &Field<'_>) -> Result<Entries, Fault> {
-    if root.value().is_null() {
-        return Ok(Entries::new());
-    }
-    if !root.value().is_object() {
-        return Err(root.fault("expected an object of credentials by provider"));
-    }
     root.object()?.entries().map(|(provider, field)| Ok((provider.to_owned(), stored(&field)?))).collect()
 }
 
@@ -68,8 +59,9 @@ fn stored(field: &Field<'_>) -> Result<Stored, Fault> {
             }
             Ok(Stored::ApiKey { key: KeyText::parse(text), env })
         }
-        Some("oauth") => Ok(Stored::Login),
-        _ => Err(kind.fault("expected \"api_key\" or \"oauth\"")),
+        Some("oauth") => Ok(Stored::Login(Arc::new(Login::read(&object)?))),
+        Some(_) => Ok(Stored::Unknown),
+        None => Err(kind.fault("expected \"api_key\" or \"oauth\"")),
     }
 }
 
@@ -82,18 +74,19 @@ mod tests {
     #[test]
     fn a_broken_store_is_an_error_that_shows_no_key() {
         let dir = tempfile::tempdir().unwrap();
-        let file = dir.path().join("auth.json");
+        let file = AuthFile::in_folder(dir.path());
         assert_eq!(read(&file).unwrap(), Entries::new());
         let table = [
             (r#"{"groq": "sk-secret"}"#, "1:2: groq: expected an object such as"),
-            (r#"{"groq": {"type": "sk-secret"}}"#, "1:11: groq.type: expected \"api_key\" or \"oauth\""),
+            (r#"{"groq": {"type": ["sk-secret"]}}"#, "1:11: groq.type: expected \"api_key\" or \"oauth\""),
+            (r#"{"groq": {"type": "oauth"}}"#, "1:2: groq: expected an access token"),
             (r#"{"groq": {"type": "api_key", "key": ["sk-secret"]}}"#, "1:30: groq.key: expected a text"),
             (r#"{"groq": {"type": "api_key"}}"#, "1:2: groq.key: expected the key, found nothing"),
             (r#"["sk-secret"]"#, "1:1: expected an object of credentials"),
             (r#"{"groq": sk-secret}"#, "1:10: "),
         ];
         for (text, expected) in table {
-            fs::write(&file, text).unwrap();
+            fs::write(file.path(), text).unwrap();
             let error = read(&file).unwrap_err().to_string();
             assert!(error.contains(&format!("auth.json:{expected}")), "{error}");
             assert!(!error.contains("secret"), "{error}");
@@ -103,12 +96,13 @@ mod tests {
     #[test]
     fn keys_their_variables_and_logins_are_read() {
         let dir = tempfile::tempdir().unwrap();
-        let file = dir.path().join("auth.json");
-        let text = "\u{feff}{\"a\":{\"type\":\"api_key\",\"key\":\"$K\",\"env\":{\"K\":\"v\"}},\"b\":{\"type\":\"oauth\",\"access\":\"t\"}}";
-        fs::write(&file, text).unwrap();
+        let file = AuthFile::in_folder(dir.path());
+        let text = "\u{feff}{\"a\":{\"type\":\"api_key\",\"key\":\"$K\",\"env\":{\"K\":\"v\"}},\"b\":{\"type\":\"oauth\",\"access\":\"t\"},\"c\":{\"type\":\"later\"}}";
+        fs::write(file.path(), text).unwrap();
         let entries = read(&file).unwrap();
         let env = HashMap::from([("K".to_owned(), "v".to_owned())]);
         assert_eq!(entries["a"], Stored::ApiKey { key: KeyText::parse("$K"), env });
-        assert_eq!(entries["b"], Stored::Login);
+        assert!(matches!(&entries["b"], Stored::Login(login) if login.tokens.access.expose() == "t"));
+        assert_eq!(entries["c"], Stored::Unknown);
     }
 }

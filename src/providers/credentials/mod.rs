@@ -1,32 +1,40 @@
 //! Which key a request uses.
 //!
 //! In this order: the run's own key (`--api-key`), the entry in `auth.json`, `apiKey` in `models.json`, the provider's
-//! environment variables. A stored key owns its provider: when it has no value (a missing variable, a failed command),
-//! that is an error and no other key is used in its place. Commands in `auth.json` run once a process, those in
-//! `models.json` for each request.
+//! environment variables, the credentials of the surroundings. What is stored owns its provider: when it has no value (a
+//! missing variable, a failed command, a login that cannot be renewed), that is an error and no other key is used in its
+//! place. Commands in `auth.json` run once a process, those in `models.json` for each request.
 
 pub mod ambient;
 pub mod command;
 pub mod key_text;
 
+mod access;
 mod auth_file;
+mod federation;
+mod flows;
+mod login;
+mod renewal;
 mod resolve;
 mod secrets;
 
 use std::{
     collections::HashMap,
-    path::Path,
+    path::{Path, PathBuf},
     sync::{Arc, PoisonError, RwLock},
 };
 
 use serde_json::{Map, Value};
 
 use super::{Secret, aws::AwsCredentials, base_url::MissingPart, environment::Environment};
-use crate::store::document::DocumentError;
+use crate::store::{auth_file::AuthFile, document::DocumentError};
+pub use access::{Access, Kind, Source};
 use ambient::{Ambient, AmbientError};
 use auth_file::{Entries, Stored};
 use command::{CommandCache, CommandError};
 use key_text::KeyText;
+pub use login::{Login, REQUEST_MARGIN};
+pub use renewal::{Freshness, settle};
 
 /// Why a request has no key. No text here ever holds a key.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -54,6 +62,36 @@ pub enum CredentialError {
         place: String,
         /// Why.
         source: CommandError,
+    },
+    /// The login's token cannot be renewed. The login stays stored: the reason may pass.
+    #[error("the login of provider {provider} cannot be renewed: {reason}. Log in again: troupe auth login {provider}")]
+    Renewal {
+        /// The provider.
+        provider: String,
+        /// Why.
+        reason: String,
+    },
+    /// The login's token has expired, and was not to be renewed.
+    #[error("the login of provider {provider} has expired")]
+    Expired {
+        /// The provider.
+        provider: String,
+    },
+    /// The entry in `auth.json` is of a kind that this version does not know.
+    #[error(
+        "the entry of {provider} in auth.json is of a kind that this version does not know: log in again, or use the version that wrote it"
+    )]
+    UnknownEntry {
+        /// The provider.
+        provider: String,
+    },
+    /// The provider's login is described wrongly.
+    #[error("the login of provider {provider} (oauth in models.json or settings.json): {fault}")]
+    Flow {
+        /// The provider.
+        provider: String,
+        /// The field and what is wrong with it.
+        fault: String,
     },
     /// The provider's surroundings give no credentials.
     #[error("no credentials for provider {provider}: {source}")]
@@ -116,18 +154,24 @@ pub struct KeySources {
     pub headers: Map<String, Value>,
     /// Headers by model id; they win.
     pub model_headers: HashMap<String, Map<String, Value>>,
+    /// `oauth` of `models.json`: how to log in.
+    pub oauth: Option<Map<String, Value>>,
     /// Credentials of the surroundings, when there is no key.
     pub ambient: Option<Ambient>,
     /// No key is needed: a server on this machine, or a model that is part of this program.
     pub keyless: bool,
 }
 
-/// Keys of all providers. Cloning is cheap; clones share the run's own keys and the results of commands.
+/// Keys of all providers. Cloning is cheap; clones share the run's own keys, renewed tokens and the results of commands.
 #[derive(Clone)]
 pub struct Credentials {
     environment: Environment,
     sources: Arc<HashMap<String, KeySources>>,
+    file: AuthFile,
+    settings_file: PathBuf,
     stored: Arc<Result<Entries, DocumentError>>,
+    /// Logins whose tokens are newer than those in `stored`.
+    renewed: Arc<RwLock<HashMap<String, Arc<Login>>>>,
     own: Arc<RwLock<HashMap<String, Secret>>>,
     commands: CommandCache,
 }
@@ -136,10 +180,14 @@ impl Credentials {
     /// Reads `auth.json` in the user's folder.
     #[must_use]
     pub fn load(dir: &Path, environment: Environment, sources: HashMap<String, KeySources>) -> Self {
+        let file = AuthFile::in_folder(dir);
         Self {
             environment,
             sources: Arc::new(sources),
-            stored: Arc::new(auth_file::read(&dir.join("auth.json"))),
+            stored: Arc::new(auth_file::read(&file)),
+            file,
+            settings_file: dir.join("settings.json"),
+            renewed: Arc::default(),
             own: Arc::default(),
             commands: CommandCache::default(),
         }
@@ -172,8 +220,11 @@ impl Credentials {
         }
         let environment = self.environment_of(provider);
         let has_value = |key: &KeyText| key.missing_variable(&environment).is_none();
-        if let Some(Stored::ApiKey { key, .. }) = self.stored_for(provider) {
-            return has_value(key);
+        match self.stored_for(provider) {
+            Some(Stored::ApiKey { key, .. }) => return has_value(key),
+            Some(Stored::Login(_)) => return true,
+            Some(Stored::Unknown) => return false,
+            None => {}
         }
         let Some(sources) = self.sources.get(provider) else { return false };
         match &sources.api_key {

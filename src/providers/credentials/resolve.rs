@@ -1,9 +1,11 @@
 //! From key texts to keys and headers, at the time of a request.
 
+use std::sync::Arc;
+
 use serde_json::{Map, Value};
 
 use super::{
-    Auth, CredentialError, Credentials, KeySources,
+    Auth, CredentialError, Credentials, Freshness, KeySources, Login, REQUEST_MARGIN,
     ambient::{Ambient, Identity},
     auth_file::Stored,
     command::{self, Outcome},
@@ -15,17 +17,26 @@ use crate::{
 };
 
 /// What lets a request in.
-enum Found {
+pub(super) enum Found {
     Key(FoundKey),
+    Login(FoundLogin),
     Aws(AwsCredentials),
     Nothing,
 }
 
 /// A key and where it comes from.
-struct FoundKey {
-    key: Secret,
-    place: String,
-    bearer: bool,
+pub(super) struct FoundKey {
+    pub key: Secret,
+    pub place: String,
+    pub bearer: bool,
+}
+
+/// A login whose token is fresh.
+pub(super) struct FoundLogin {
+    pub login: Arc<Login>,
+    pub place: String,
+    pub bearer: bool,
+    pub base_url: Option<String>,
 }
 
 impl Credentials {
@@ -36,10 +47,16 @@ impl Credentials {
     pub async fn auth_for(&self, model: &Model) -> Result<Auth, CredentialError> {
         let nothing = KeySources::default();
         let sources = self.sources.get(&model.provider).unwrap_or(&nothing);
-        let found = self.find_key(&model.provider, sources).await?;
+        let found = self.find_key(&model.provider, sources, Freshness::Longer(REQUEST_MARGIN)).await?;
         let mut headers = self.configured_headers(model, sources).await?;
+        let mut base_url = None;
         let (found, aws) = match found {
             Found::Key(found) => (Some(found), None),
+            Found::Login(found) => {
+                base_url = found.base_url;
+                let key = found.login.tokens.access.clone();
+                (Some(FoundKey { key, place: found.place, bearer: found.bearer }), None)
+            }
             Found::Aws(credentials) => (None, Some(credentials)),
             Found::Nothing => (None, None),
         };
@@ -54,7 +71,10 @@ impl Credentials {
             }
         }
         let environment = self.environment_of(&model.provider);
-        let base_url = base_url::expand(&model.base_url, || environment.clone())?;
+        let base_url = match base_url {
+            Some(of_login) => Some(of_login),
+            None => base_url::expand(&model.base_url, || environment.clone())?,
+        };
         Ok(Auth { key: found.map(|found| found.key), headers, aws, base_url, environment })
     }
 
@@ -74,7 +94,12 @@ impl Credentials {
         Ok(self.auth_for(model).await?.headers)
     }
 
-    async fn find_key(&self, provider: &str, sources: &KeySources) -> Result<Found, CredentialError> {
+    pub(super) async fn find_key(
+        &self,
+        provider: &str,
+        sources: &KeySources,
+        freshness: Freshness,
+    ) -> Result<Found, CredentialError> {
         if let Some(key) = self.own_key(provider) {
             return Ok(Found::Key(FoundKey { key, place: "--api-key".to_owned(), bearer: false }));
         }
@@ -84,10 +109,21 @@ impl Credentials {
             return Err(CredentialError::Store(problem.clone()));
         }
         let environment = self.environment_of(provider);
-        if let Some(Stored::ApiKey { key, .. }) = self.stored_for(provider) {
-            let place = format!("auth.json: {provider}");
-            let key = self.value(key, &place, &environment, true).await?;
-            return Ok(Found::Key(FoundKey { key, place, bearer: false }));
+        let place = format!("auth.json: {provider}");
+        match self.stored_for(provider) {
+            Some(Stored::ApiKey { key, .. }) => {
+                let key = self.value(key, &place, &environment, true).await?;
+                return Ok(Found::Key(FoundKey { key, place, bearer: false }));
+            }
+            Some(Stored::Login(login)) => {
+                let login = self.fresh(provider, login, freshness).await?;
+                let flow = self.flow(provider).and_then(Result::ok);
+                let bearer = flow.as_ref().is_none_or(|flow| flow.bearer);
+                let base_url = flow.filter(|flow| flow.host_in_token).and_then(|_| login.host_address());
+                return Ok(Found::Login(FoundLogin { login, place, bearer, base_url }));
+            }
+            Some(Stored::Unknown) => return Err(CredentialError::UnknownEntry { provider: provider.to_owned() }),
+            None => {}
         }
         if let Some(key) = &sources.api_key {
             let place = format!("models.json: {provider}.apiKey");
@@ -174,7 +210,6 @@ impl Credentials {
     }
 
     fn missing(&self, provider: &str, sources: &KeySources) -> CredentialError {
-        let login = matches!(self.stored_for(provider), Some(Stored::Login));
         let way = match sources.env.as_slice() {
             [] => format!("set providers.{provider}.apiKey in models.json"),
             names => format!("set {}", names.join(" or ")),
@@ -183,8 +218,10 @@ impl Credentials {
             Some(hint) => format!("{way}, or {hint}"),
             None => way,
         };
-        let hint = if login { format!("auth.json has a login, which this version cannot use; {way}") } else { way };
-        CredentialError::Missing { provider: provider.to_owned(), hint }
+        CredentialError::Missing {
+            provider: provider.to_owned(),
+            hint: format!("troupe auth login {provider}, or {way}"),
+        }
     }
 }
 

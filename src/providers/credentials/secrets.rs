@@ -23,6 +23,9 @@ impl Credentials {
                 names.extend(KeyText::parse(text).variables().map(str::to_owned));
             }
         }
+        names.insert(super::federation::TOKEN.to_owned());
+        let secrets = self.sources.values().filter_map(|sources| sources.oauth.as_ref()?.get("clientSecret")?.as_str());
+        names.extend(secrets.flat_map(|text| KeyText::parse(text).variables().map(str::to_owned).collect::<Vec<_>>()));
         for stored in self.stored.iter().flat_map(|entries| entries.values()) {
             if let Stored::ApiKey { key, .. } = stored {
                 names.extend(key.variables().map(str::to_owned));

@@ -29,6 +29,7 @@ async fn the_nearest_source_wins_and_a_stored_key_owns_its_provider() {
     let stored = r#"{"p":{"type":"api_key","key":"stored"}}"#;
     let unset = r#"{"p":{"type":"api_key","key":"$UNSET"}}"#;
     let login = r#"{"p":{"type":"oauth","access":"t"}}"#;
+    let later = r#"{"p":{"type":"passkey"}}"#;
     let env = [("P_KEY", "from-env"), ("X", "from-x")];
     let env_only = || KeySources { env: vec!["OTHER".into(), "P_KEY".into()], ..KeySources::default() };
     let table = [
@@ -36,11 +37,16 @@ async fn the_nearest_source_wins_and_a_stored_key_owns_its_provider() {
         ("{}", api_key("config"), Ok("config"), true),
         ("{}", api_key("$X"), Ok("from-x"), true),
         ("{}", env_only(), Ok("from-env"), true),
-        (login, env_only(), Ok("from-env"), true),
+        (login, env_only(), Ok("t"), true),
+        (later, env_only(), Err("of a kind that this version does not know"), false),
         (unset, api_key("config"), Err("auth.json: p names the variable UNSET, which is not set"), false),
         ("{}", api_key("$UNSET"), Err("models.json: p.apiKey names the variable UNSET"), false),
-        ("{}", KeySources::default(), Err("no API key for provider p: set providers.p.apiKey"), false),
-        (login, KeySources { env: vec!["NO".into()], ..KeySources::default() }, Err("auth.json has a login"), false),
+        (
+            "{}",
+            KeySources::default(),
+            Err("no API key for provider p: troupe auth login p, or set providers.p.apiKey"),
+            false,
+        ),
         ("{", env_only(), Err("Mend the file"), true),
     ];
     for (auth, sources, expected, configured) in table {

@@ -16,6 +16,7 @@ use serde_json::{Map, Value, json};
 use super::{
     catalogue::builtin::current_id,
     credentials::{KeySources, ambient::Ambient, key_text::KeyText},
+    oauth::Flow,
 };
 use crate::{
     protocol::Model,
@@ -117,6 +118,12 @@ fn configure_keys(keys: &mut KeySources, config: &Object<'_>) -> Result<(), Faul
     let texts = |field: &Field<'_>| {
         field.items()?.iter().map(|item| item.text().map(str::to_owned)).collect::<Result<Vec<_>, Fault>>()
     };
+    // A text stands for a flow that only pi's own gateway speaks.
+    if let Some(oauth) = config.get("oauth").filter(|oauth| !oauth.value().is_string()) {
+        let oauth = oauth.object()?;
+        Flow::read(&oauth)?;
+        keys.oauth = Some(oauth.map().clone());
+    }
     if let Some(ambient) = config.get("ambient") {
         let known = ambient.text().map(Ambient::parse)?;
         keys.ambient = Some(known.ok_or_else(|| ambient.expected("aws, google or anthropic-federation"))?);
