@@ -11,8 +11,9 @@ const HEAD: &str = "troupe: a coding agent whose every part is a supervised acto
 Usage: troupe [FLAGS] [--] [@FILE…] [MESSAGE…]
        troupe list
        troupe mcp list [--json]
-       troupe auth check --provider NAME | --model PATTERN [--json]
-       troupe auth logout PROVIDER
+       troupe auth login|logout PROVIDER
+       troupe auth check|print-api-key|print-bearer-token --provider NAME | --model PATTERN
+       troupe auth list
 
 Without -p, and with a terminal on both sides, the messages begin an interactive session.
 Text that is piped in goes in front of the first message, and so do the files named with @.

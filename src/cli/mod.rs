@@ -1,11 +1,12 @@
 //! The command line: what was typed, what it means, and what goes into the first message.
 //!
 //! Reading order: [`mod@env`] takes the process's surroundings once, [`subcommand`] looks at the first word
-//! ([`listing`] has what two of them print), [`args`] reads the flags ([`args::LowArgs`], what was typed) and works out
+//! ([`listing`] has what two of them print, [`auth`] handles keys and logins), [`args`] reads the flags ([`args::LowArgs`], what was typed) and works out
 //! their meaning ([`args::HiArgs`]), [`mode`] picks the front end, [`stdin`], [`files`] and [`first_message`] gather the
 //! prompts, [`cassette`] records or replays the exchanges with providers, [`exit`] names the ways out.
 
 pub mod args;
+pub mod auth;
 pub mod cassette;
 pub mod env;
 pub mod exit;

@@ -8,6 +8,7 @@ use std::{
 use super::{
     VERSION,
     args::{self, HiArgs, Plan, Task},
+    auth,
     env::Environment,
     exit::Exit,
     files, first_message, help, listing,
@@ -37,7 +38,7 @@ pub fn main_with(extensions: ExtensionRegistry) -> ExitCode {
 fn run(environment: &Environment, extensions: ExtensionRegistry) -> Exit {
     if let Some(command) = subcommand::parse(&environment.argv) {
         return match command {
-            Ok(command) => run_subcommand(command),
+            Ok(command) => run_subcommand(environment, command),
             Err(error) => {
                 fail(&error.to_string());
                 error.exit()
@@ -54,13 +55,12 @@ fn run(environment: &Environment, extensions: ExtensionRegistry) -> Exit {
     }
 }
 
-fn run_subcommand(command: Subcommand) -> Exit {
+fn run_subcommand(environment: &Environment, command: Subcommand) -> Exit {
     match command {
         Subcommand::List => print(&listing::packages(&[], &[])),
         Subcommand::McpList { json } => print(&listing::mcp_servers(&[], json)),
         Subcommand::Usage(text) => print(&text),
-        Subcommand::AuthCheck(_) => fail("`troupe auth check` is not available yet in this version"),
-        Subcommand::AuthLogout { .. } => fail("`troupe auth logout` is not available yet in this version"),
+        Subcommand::Auth(command) => auth::run(environment, &command),
     }
 }
 
@@ -121,7 +121,7 @@ fn gather(
 }
 
 /// Says on standard error what is wrong.
-fn fail(text: &str) -> Exit {
+pub(super) fn fail(text: &str) -> Exit {
     let text = text.strip_prefix("Error: ").unwrap_or(text);
     // When standard error cannot be written, the exit code says it all.
     let _ = writeln!(io::stderr().lock(), "Error: {text}");
@@ -135,7 +135,7 @@ pub(super) fn warn(text: &str) {
 }
 
 /// Writes to standard output; a reader that went away is no fault of ours.
-fn print(text: &str) -> Exit {
+pub(super) fn print(text: &str) -> Exit {
     let mut out = io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {

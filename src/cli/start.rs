@@ -27,6 +27,7 @@ use crate::{
     protocol::command::Input,
     providers::{
         catalogue::{Catalogue, list_models_table},
+        credentials::settle,
         environment::Environment as Variables,
     },
     store::{
@@ -97,7 +98,10 @@ pub fn run(
         .map_err(|error| StartError::Failed(format!("the async runtime did not start: {error}")))?;
     let exit = runtime.block_on(async {
         let setup = setup::build(environment, args, &extensions, settings, chosen).await?;
-        serve(setup, mode, prompts).await
+        let exit = serve(setup, mode, prompts).await;
+        // A renewed token that is lost logs the user out.
+        settle().await;
+        exit
     });
     // Threads that read or write standard streams may be blocked for ever: they do not hold up the end.
     runtime.shutdown_background();

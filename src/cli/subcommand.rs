@@ -1,8 +1,9 @@
 //! Commands that come as the first word: `list`, `mcp …`, `auth …` and the package commands.
 
-use clap::{Parser, error::ErrorKind};
-
-use super::exit::Exit;
+use super::{
+    auth::args::{self as auth, AuthCommand},
+    exit::Exit,
+};
 
 /// A command in place of a session.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -14,37 +15,10 @@ pub enum Subcommand {
         /// As JSON.
         json: bool,
     },
-    /// `auth check`: say whether a provider can be used.
-    AuthCheck(AuthCheck),
-    /// `auth logout`: forget a provider's key.
-    AuthLogout {
-        /// The provider.
-        provider: String,
-    },
+    /// `auth …`: keys and logins.
+    Auth(AuthCommand),
     /// Print this text, exit 0: the usage of a command.
     Usage(String),
-}
-
-/// The arguments of `auth check`. Prints `ready`, `not_ready` or `invalid` and exits with 0, 1 or 2.
-#[derive(Clone, Debug, PartialEq, Eq, Parser)]
-#[command(no_binary_name = true, disable_version_flag = true)]
-#[command(about = "Say whether a provider can be used", override_usage = AUTH_CHECK_USAGE)]
-pub struct AuthCheck {
-    /// The provider
-    #[arg(long, value_name = "NAME", required_unless_present = "model")]
-    pub provider: Option<String>,
-    /// A model of the provider
-    #[arg(long, value_name = "PATTERN")]
-    pub model: Option<String>,
-    /// Print a JSON object
-    #[arg(long)]
-    pub json: bool,
-    /// Add the credentials to the JSON object
-    #[arg(long)]
-    pub credentials: bool,
-    /// Don't renew a token that has expired
-    #[arg(long)]
-    pub no_refresh: bool,
 }
 
 /// A subcommand that cannot be carried out.
@@ -88,9 +62,6 @@ impl SubcommandError {
 
 const LIST_USAGE: &str = "troupe list [--approve|--no-approve]";
 const MCP_USAGE: &str = "troupe mcp list [--json]";
-const AUTH_CHECK_USAGE: &str = "troupe auth check --provider NAME | --model PATTERN [--json]";
-const AUTH_LOGOUT_USAGE: &str = "troupe auth logout PROVIDER";
-const AUTH_USAGE: &str = "troupe auth check --provider NAME | --model PATTERN [--json]\ntroupe auth logout PROVIDER";
 
 /// The command that the words after the program's name begin with; `None` when they are flags and messages.
 ///
@@ -102,7 +73,7 @@ pub fn parse(argv: &[String]) -> Option<Result<Subcommand, SubcommandError>> {
     match first.as_str() {
         "list" => Some(list(&rest)),
         "mcp" => Some(mcp(&rest)),
-        "auth" => Some(auth(&rest)),
+        "auth" => Some(auth::parse(&rest)),
         "install" | "remove" | "uninstall" | "update" | "config" => {
             Some(Err(SubcommandError::NotAvailable(first.clone())))
         }
@@ -143,41 +114,6 @@ fn mcp(rest: &[&str]) -> Parsed {
     }
 }
 
-fn auth(rest: &[&str]) -> Parsed {
-    match rest {
-        [] | ["-h" | "--help", ..] => usage(AUTH_USAGE),
-        ["check", rest @ ..] => auth_check(rest),
-        ["logout", "-h" | "--help"] => usage(AUTH_LOGOUT_USAGE),
-        ["logout", provider] if !provider.starts_with('-') => {
-            Ok(Subcommand::AuthLogout { provider: (*provider).to_owned() })
-        }
-        ["logout", ..] => wrong("auth logout takes the name of one provider.", AUTH_LOGOUT_USAGE),
-        [verb @ ("login" | "print-api-key" | "print-bearer-token"), ..] => {
-            Err(SubcommandError::NotAvailable(format!("auth {verb}")))
-        }
-        [verb, ..] => Err(SubcommandError::Unknown { group: "auth", command: (*verb).to_owned(), usage: AUTH_USAGE }),
-    }
-}
-
-fn auth_check(rest: &[&str]) -> Parsed {
-    match AuthCheck::try_parse_from(rest) {
-        Ok(check) => Ok(Subcommand::AuthCheck(check)),
-        Err(error) if error.kind() == ErrorKind::DisplayHelp => Ok(Subcommand::Usage(error.to_string())),
-        Err(error) if error.kind() == ErrorKind::MissingRequiredArgument => Err(SubcommandError::Arguments {
-            reason: "auth check needs --provider NAME or --model PATTERN.".into(),
-            usage: AUTH_CHECK_USAGE,
-            exit: Exit::InvalidState,
-        }),
-        Err(error) => {
-            // clap's first line says what is wrong; the rest repeats the usage.
-            let text = error.to_string();
-            let reason = text.lines().next().unwrap_or_default();
-            let reason = reason.strip_prefix("error: ").unwrap_or(reason).to_owned();
-            Err(SubcommandError::Arguments { reason, usage: AUTH_CHECK_USAGE, exit: Exit::InvalidState })
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -195,29 +131,17 @@ mod tests {
 
     #[test]
     fn commands_of_this_version_are_parsed() {
-        let check = |provider: Option<&str>, model: Option<&str>, json| {
-            Subcommand::AuthCheck(AuthCheck {
-                provider: provider.map(str::to_owned),
-                model: model.map(str::to_owned),
-                json,
-                credentials: false,
-                no_refresh: false,
-            })
-        };
         let table = [
             ("list", Subcommand::List),
             ("list -na", Subcommand::List),
             ("mcp list", Subcommand::McpList { json: false }),
             ("mcp list --json", Subcommand::McpList { json: true }),
-            ("auth check --provider mock", check(Some("mock"), None, false)),
-            ("auth check --model m1 --json", check(None, Some("m1"), true)),
-            ("auth check --provider=mock --json", check(Some("mock"), None, true)),
-            ("auth logout mock", Subcommand::AuthLogout { provider: "mock".into() }),
+            ("auth list", Subcommand::Auth(AuthCommand::List(auth::ListArgs { json: false }))),
         ];
         for (line, command) in table {
             assert_eq!(parse_line(line), Some(Ok(command)), "{line}");
         }
-        for line in ["list --help", "mcp", "mcp --help", "auth", "auth check --help", "auth logout -h"] {
+        for line in ["list --help", "mcp", "mcp --help", "auth", "auth check --help"] {
             assert!(
                 matches!(parse_line(line), Some(Ok(Subcommand::Usage(text))) if text.contains("troupe ")),
                 "{line}"
@@ -231,15 +155,10 @@ mod tests {
             ("install npm:x", "`troupe install` is not available yet in this version", 1),
             ("config", "`troupe config` is not available yet in this version", 1),
             ("mcp add x", "`troupe mcp add` is not available yet in this version", 1),
-            ("auth login x", "`troupe auth login` is not available yet in this version", 1),
             ("auth foo", "Unknown auth command \"foo\". Usage:", 1),
             ("mcp foo", "Unknown mcp command \"foo\". Usage:", 1),
             ("list -l", "Unknown option -l for \"list\".", 1),
             ("mcp list -x", "Unknown option -x for \"mcp list\".", 1),
-            ("auth logout", "auth logout takes the name of one provider.", 1),
-            ("auth check", "auth check needs --provider NAME or --model PATTERN.", 2),
-            ("auth check --provider", "a value is required for '--provider <NAME>'", 2),
-            ("auth check --nosuch", "unexpected argument '--nosuch' found", 2),
         ];
         for (line, text, code) in table {
             let error = parse_line(line).unwrap().unwrap_err();

@@ -89,6 +89,16 @@ pub fn expand(parts: &[Part], environment: &Environment) -> Option<String> {
     Some(out)
 }
 
+/// A literal key in the key grammar: it expands to itself.
+#[must_use]
+pub fn quote(key: &str) -> String {
+    let quoted = key.replace('$', "$$");
+    match quoted.strip_prefix('!') {
+        Some(rest) => format!("$!{rest}"),
+        None => quoted,
+    }
+}
+
 /// A variable's name at the start of `text` (the dollar sign is already read), and what follows it.
 fn variable(text: &str) -> Option<(&str, &str)> {
     if let Some(inner) = text.strip_prefix('{') {
@@ -128,6 +138,10 @@ mod tests {
         for (text, expected) in table {
             let KeyText::Template(parts) = KeyText::parse(text) else { panic!("{text}") };
             assert_eq!(expand(&parts, &environment).as_deref(), expected, "{text}");
+        }
+        for key in ["plain", "!cmd", "a$b", "$$", "$!x", "${A}"] {
+            let KeyText::Template(parts) = KeyText::parse(&quote(key)) else { panic!("{key}") };
+            assert_eq!(expand(&parts, &environment).as_deref(), Some(key));
         }
         assert_eq!(KeyText::parse("!pass show x"), KeyText::Command("pass show x".into()));
         assert_eq!(KeyText::parse("$A and ${C}").missing_variable(&environment), Some("C"));
