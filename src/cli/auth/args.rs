@@ -113,8 +113,7 @@ pub struct TokenArgs {
 
 const LOGIN_USAGE: &str = "troupe auth login PROVIDER [--api-key] [--no-browser]";
 const LOGOUT_USAGE: &str = "troupe auth logout PROVIDER";
-const CHECK_USAGE: &str =
-    "troupe auth check --provider NAME | --model PATTERN [--json [--credentials]] [--no-refresh]";
+const CHECK_USAGE: &str = "troupe auth check --provider NAME | --model PATTERN [--json [--credentials]] [--no-refresh]";
 const LIST_USAGE: &str = "troupe auth list [--json]";
 const KEY_USAGE: &str = "troupe auth print-api-key --provider NAME | --model PATTERN";
 const TOKEN_USAGE: &str = "troupe auth print-bearer-token --provider NAME | --model PATTERN [--min-expiry TIME]";
@@ -213,7 +212,10 @@ mod tests {
             ("logout mock", AuthCommand::Logout(LogoutArgs { provider: "mock".into() })),
             ("login p --api-key", AuthCommand::Login(login)),
             ("list", AuthCommand::List(ListArgs { json: false })),
-            ("print-api-key --provider p", AuthCommand::PrintApiKey(KeyArgs { provider: Some("p".into()), model: None })),
+            (
+                "print-api-key --provider p",
+                AuthCommand::PrintApiKey(KeyArgs { provider: Some("p".into()), model: None }),
+            ),
             ("print-bearer-token --provider p", token(1800)),
             ("print-bearer-token --provider p --min-expiry 2h", token(7200)),
         ];
