@@ -65,7 +65,7 @@ pub struct CheckArgs {
     #[arg(long)]
     pub json: bool,
     /// Add the credentials to the JSON object
-    #[arg(long, requires = "json")]
+    #[arg(long)]
     pub credentials: bool,
     /// Don't renew a token that has expired
     #[arg(long)]

@@ -47,8 +47,10 @@ type Answer = Result<Access, (Reason, String)>;
 
 pub(super) fn run(catalogue: &Catalogue, args: &CheckArgs) -> Result<Exit, String> {
     let (provider, answer) = block_on(judge(catalogue, args))?;
-    if let Err((_, text)) = &answer {
-        warn(text);
+    match &answer {
+        // What is wrong with the files was said when they were read.
+        Ok(_) | Err((Reason::InvalidState, _)) => {}
+        Err((_, text)) => warn(text),
     }
     let (status, exit) = match &answer {
         Ok(_) => ("ready", Exit::Done),

@@ -93,7 +93,7 @@ mod key {
 
 /// Reads a line byte by byte. The terminal edits nothing now, so that Ctrl-C cannot end the program before the
 /// terminal is as it was.
-fn line(input: &mut impl io::Read) -> io::Result<Option<String>> {
+fn line(input: &mut impl io::BufRead) -> io::Result<Option<String>> {
     let mut typed = Vec::new();
     for byte in input.bytes() {
         match byte? {

@@ -15,12 +15,22 @@ pub enum KeyText {
 }
 
 /// A piece of a template.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub enum Part {
     /// Itself.
     Text(String),
     /// The variable of that name.
     Variable(String),
+}
+
+/// Text may be the key itself.
+impl std::fmt::Debug for Part {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Text(_) => f.write_str("[secret]"),
+            Self::Variable(name) => write!(f, "${name}"),
+        }
+    }
 }
 
 impl KeyText {

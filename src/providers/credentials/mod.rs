@@ -140,7 +140,7 @@ impl std::fmt::Debug for Auth {
 }
 
 /// Where a provider's key may come from, and what goes out with it.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 pub struct KeySources {
     /// Variables that hold a key; the first one that is set counts.
     pub env: Vec<String>,
@@ -160,6 +160,16 @@ pub struct KeySources {
     pub ambient: Option<Ambient>,
     /// No key is needed: a server on this machine, or a model that is part of this program.
     pub keyless: bool,
+}
+
+/// Names alone: headers and secrets of clients may be written out.
+impl std::fmt::Debug for KeySources {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let headers: Vec<_> = self.headers.keys().collect();
+        let debug = &mut f.debug_struct("KeySources");
+        debug.field("env", &self.env).field("api_key", &self.api_key).field("headers", &headers);
+        debug.field("ambient", &self.ambient).field("keyless", &self.keyless).finish_non_exhaustive()
+    }
 }
 
 /// Keys of all providers. Cloning is cheap; clones share the run's own keys, renewed tokens and the results of commands.

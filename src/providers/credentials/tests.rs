@@ -135,3 +135,11 @@ fn fc_105_every_variable_that_may_hold_a_key_is_named() {
     }
     assert!(!names.iter().any(|name| name == "HOME"));
 }
+
+#[test]
+fn debug_output_shows_no_key_that_a_file_has() {
+    let hidden = json!({"x-key": "hush-1", "clientSecret": "hush-2"}).as_object().cloned().unwrap();
+    let sources = KeySources { headers: hidden.clone(), oauth: Some(hidden), ..api_key("hush-3-${P_VAR}") };
+    let text = format!("{sources:?}");
+    assert!(text.contains("x-key") && text.contains("$P_VAR") && !text.contains("hush"), "{text}");
+}
