@@ -14,6 +14,7 @@ use super::{
     entry::EntryBody,
     message::{AgentMessage, AssistantMessage, Block, ImageBlock, ToolResultMessage},
     model::{ModelRef, ThinkingLevel},
+    route::{RouteAsk, RouteVerdict},
     tool::ToolOutput,
     usage::Usage,
 };
@@ -32,6 +33,8 @@ pub enum AskPoint {
     BeforeTurn,
     /// Before the conversation is turned into a request.
     Context,
+    /// Before each request of a virtual model: which physical one answers it.
+    Route,
     /// Before each model call.
     BeforeRequest,
     /// When a message is complete, before it is stored.
@@ -56,6 +59,7 @@ impl AskPoint {
             Self::BeforeAgentStart => "before_agent_start",
             Self::BeforeTurn => "before_turn",
             Self::Context => "context",
+            Self::Route => "model_route",
             Self::BeforeRequest => "before_request",
             Self::MessageEnd => "message_end",
             Self::ToolCall => "tool_call",
@@ -77,6 +81,7 @@ impl AskPoint {
         Duration::from_millis(match self {
             Self::Input | Self::Context => 2_000,
             Self::BeforeRequest | Self::MessageEnd => 1_000,
+            Self::Route => 10_000,
             _ => 5_000,
         })
     }
@@ -95,6 +100,8 @@ pub enum Ask {
     BeforeTurn(BeforeTurnAsk),
     /// See [`AskPoint::Context`].
     Context(ContextAsk),
+    /// See [`AskPoint::Route`].
+    Route(RouteAsk),
     /// See [`AskPoint::BeforeRequest`].
     BeforeRequest(BeforeRequestAsk),
     /// See [`AskPoint::MessageEnd`].
@@ -119,6 +126,7 @@ impl Ask {
             Self::BeforeAgentStart(_) => AskPoint::BeforeAgentStart,
             Self::BeforeTurn(_) => AskPoint::BeforeTurn,
             Self::Context(_) => AskPoint::Context,
+            Self::Route(_) => AskPoint::Route,
             Self::BeforeRequest(_) => AskPoint::BeforeRequest,
             Self::MessageEnd(_) => AskPoint::MessageEnd,
             Self::ToolCall(_) => AskPoint::ToolCall,
@@ -142,6 +150,8 @@ pub enum Verdict {
     BeforeTurn(BeforeTurnVerdict),
     /// To [`Ask::Context`].
     Context(ContextVerdict),
+    /// To [`Ask::Route`].
+    Route(RouteVerdict),
     /// To [`Ask::BeforeRequest`].
     BeforeRequest(BeforeRequestVerdict),
     /// To [`Ask::MessageEnd`].

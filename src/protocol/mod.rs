@@ -13,6 +13,7 @@ pub mod failure;
 pub mod message;
 pub mod model;
 pub mod partial_arguments;
+pub mod route;
 pub mod stream;
 pub mod system;
 pub mod time;

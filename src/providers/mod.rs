@@ -13,6 +13,7 @@
 //! | [`errors`], [`error_text`], [`overflow`], [`retry_after`], `error_body`, `rpc_details` | what a failure means |
 //! | [`cost`] | what it costs |
 //! | [`catalogue`], [`models_json`], [`local`], [`selection`] | which models |
+//! | [`routing`] | which physical model answers for a virtual one |
 //! | [`credentials`], [`oauth`], [`environment`], [`base_url`] | which keys and logins, which addresses |
 //! | [`aws`] | what Amazon's cloud needs: framing, signatures, credentials |
 //! | [`transport`], [`cassette`] | recording exchanges, and replaying them in place of the network |
@@ -58,6 +59,7 @@ pub mod responses;
 mod result_text;
 pub mod retry_after;
 mod rpc_details;
+pub mod routing;
 pub mod sampling;
 pub mod scripted;
 pub mod selection;

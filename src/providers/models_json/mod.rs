@@ -8,6 +8,7 @@
 mod fields;
 mod review;
 mod switches;
+pub mod virtual_models;
 
 use std::{collections::HashMap, sync::Arc};
 
