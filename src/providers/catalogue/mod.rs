@@ -1,7 +1,10 @@
 //! All models that a run can use: built-in providers, `models.json` on top, and the two models inside this program.
 
 pub mod builtin;
+pub mod live;
+pub mod registered;
 pub mod table;
+mod virtual_models;
 
 use std::{
     collections::HashMap,
@@ -13,10 +16,11 @@ use std::{
 use serde_json::Value;
 
 use super::{
-    base_url,
+    Provider, base_url,
     credentials::{CredentialError, Credentials, KeySources},
     environment::Environment,
-    models_json::{self, ProviderEntry},
+    models_json::{self, ProviderEntry, virtual_models::Declared},
+    routing::VirtualModel,
 };
 use crate::{
     protocol::{Model, ModelRef},
@@ -27,6 +31,8 @@ use crate::{
 };
 
 pub use builtin::{OFFLINE, SCRIPT, TROUPE};
+pub use live::LiveCatalogue;
+pub use registered::{ProviderRegistration, Registered, RegistrationError};
 pub use table::list_models_table;
 
 /// What to do when there is no model at all.
@@ -49,10 +55,12 @@ pub struct Catalogue {
     dir: PathBuf,
     providers: Vec<ProviderEntry>,
     models: Vec<Arc<Model>>,
+    virtual_models: Vec<Arc<VirtualModel>>,
     inside: Vec<Arc<Model>>,
     credentials: Credentials,
+    registered: Arc<Registered>,
+    found: Arc<[ProviderEntry]>,
     problems: Vec<DocumentError>,
-    found: Vec<ProviderEntry>,
 }
 
 impl Catalogue {
@@ -60,41 +68,62 @@ impl Catalogue {
     /// [`Self::problems`] says what is wrong with it.
     #[must_use]
     pub fn load(dir: &Path, environment: Environment) -> Self {
-        let (providers, problems) = providers(dir);
-        let credentials = Credentials::load(dir, environment, sources(&providers));
-        Self::of(dir, providers, problems, builtin::inside(), credentials)
+        let contents = Contents::read(dir, &Registered::default(), &[], &builtin::inside());
+        let credentials = Credentials::load(dir, environment, sources(&contents.providers));
+        Self::of(dir, contents, builtin::inside(), credentials, Arc::default(), Arc::new([]))
     }
 
-    /// The same with the files read again; the run's own keys, results of key commands, overrides of the script model
-    /// and servers that were found stay.
+    /// The same with the files read again; the run's own keys, results of key commands, overrides of the script model,
+    /// servers that were found and what was registered stay.
     #[must_use]
     pub fn reload(&self) -> Self {
-        let (mut providers, problems) = providers(&self.dir);
-        append(&mut providers, &self.found);
-        let credentials = self.credentials.reload(&self.dir, sources(&providers));
-        Self { found: self.found.clone(), ..Self::of(&self.dir, providers, problems, self.inside.clone(), credentials) }
+        self.with(self.registered.clone(), self.found.clone())
     }
 
-    /// The same with providers that were found on the way, such as servers on this machine. One that has the id of a
-    /// configured provider is left out.
+    /// The same with the files read again and other registrations.
+    #[must_use]
+    pub fn with_registered(&self, registered: Registered) -> Self {
+        self.with(Arc::new(registered), self.found.clone())
+    }
+
+    /// The same with the files read again and with providers that were found on the way, such as servers on this machine.
+    /// One that has the id of a configured provider is left out.
     #[must_use]
     pub fn with_found(&self, found: Vec<ProviderEntry>) -> Self {
-        let mut providers = self.providers.clone();
-        append(&mut providers, &found);
-        let credentials = self.credentials.reload(&self.dir, sources(&providers));
-        let problems = self.problems.clone();
-        Self { found, ..Self::of(&self.dir, providers, problems, self.inside.clone(), credentials) }
+        self.with(self.registered.clone(), found.into())
+    }
+
+    fn with(&self, registered: Arc<Registered>, found: Arc<[ProviderEntry]>) -> Self {
+        let contents = Contents::read(&self.dir, &registered, &found, &self.inside);
+        let credentials = self.credentials.reload(&self.dir, sources(&contents.providers));
+        Self::of(&self.dir, contents, self.inside.clone(), credentials, registered, found)
     }
 
     fn of(
         dir: &Path,
-        providers: Vec<ProviderEntry>,
-        problems: Vec<DocumentError>,
+        contents: Contents,
         inside: Vec<Arc<Model>>,
         credentials: Credentials,
+        registered: Arc<Registered>,
     ) -> Self {
-        let models = providers.iter().flat_map(|provider| provider.models.iter().cloned()).collect();
-        Self { dir: dir.to_owned(), providers, models, inside, credentials, problems, found: Vec::new() }
+        found: Arc<[ProviderEntry]>,
+    ) -> Self {
+        let Contents { mut providers, mut models, declared, problems } = contents;
+        let all = declared.into_iter().chain(registered.virtual_models());
+        let virtual_models = virtual_models::add(&mut providers, &mut models, all);
+        Self { dir: dir.to_owned(), providers, models, virtual_models, inside, credentials, registered, found, problems }
+    }
+
+    /// What was registered.
+    #[must_use]
+    pub fn registered(&self) -> &Registered {
+        &self.registered
+    }
+
+    /// The code that answers a model, when it was registered with its provider.
+    #[must_use]
+    pub fn registered_wire(&self, model: &Model) -> Option<Arc<dyn Provider>> {
+        self.registered.wire(&model.provider, &model.api)
     }
 
     /// All models but those inside the program.
@@ -112,6 +141,9 @@ impl Catalogue {
     /// Whether a request to the model would find a key and an address.
     #[must_use]
     pub fn is_available(&self, model: &Model) -> bool {
+        if let Some(virtual_model) = self.virtual_model(&model.reference()) {
+            return self.leads_somewhere(virtual_model);
+        }
         let environment = || self.credentials.environment_of(&model.provider);
         self.credentials.is_configured(&model.provider) && base_url::expand(&model.base_url, environment).is_ok()
     }
@@ -119,6 +151,9 @@ impl Catalogue {
     /// Why a request to the model would find no key; none when it would find one, or needs none.
     #[must_use]
     pub fn missing_key(&self, model: &Model) -> Option<CredentialError> {
+        if let Some(virtual_model) = self.virtual_model(&model.reference()) {
+            return (!self.leads_somewhere(virtual_model)).then(|| self.nobody_behind(virtual_model));
+        }
         let inside = self.inside.iter().any(|known| known.provider == model.provider);
         if inside {
             return None;
@@ -199,27 +234,57 @@ impl Catalogue {
     }
 }
 
-/// The built-in providers with `models.json` over them, and what is wrong or odd in that.
-fn providers(dir: &Path) -> (Vec<ProviderEntry>, Vec<DocumentError>) {
-    let builtin = builtin::providers();
-    let document = match read(&dir.join("models.json")) {
-        Ok(Some(document)) => document,
-        Ok(None) => return (builtin, Vec::new()),
-        Err(problem) => return (builtin, vec![useless(problem)]),
-    };
-    match models_json::compose(builtin.clone(), &document.root()) {
-        Err(fault) => (builtin, vec![useless(document.locate(&fault))]),
-        Ok(providers) => {
-            let odd = models_json::review(&document.root(), &providers);
-            let odd = odd.iter().take(MAX_ODDITIES).map(|fault| document.locate(fault)).collect();
-            (providers, odd)
-        }
-    }
+/// What the files and the registrations say, built-in providers below them.
+struct Contents {
+    providers: Vec<ProviderEntry>,
+    models: Vec<Arc<Model>>,
+    declared: Vec<VirtualModel>,
+    problems: Vec<DocumentError>,
 }
 
-fn useless(mut problem: DocumentError) -> DocumentError {
-    problem.message.push_str("; nothing of this file counts until that is mended");
-    problem
+impl Contents {
+    fn read(dir: &Path, registered: &Registered, found: &[ProviderEntry], inside: &[Arc<Model>]) -> Self {
+        let base = registered.lay_over(builtin::providers());
+        let mut contents = match read(&dir.join("models.json")) {
+            Ok(None) => Self::of(base),
+            Ok(Some(document)) => Self::of_document(&document, base.clone(), inside)
+                .unwrap_or_else(|fault| Self::without_file(base, document.locate(&fault))),
+            Err(problem) => Self::without_file(base, problem),
+        };
+        for entry in found {
+            if !contents.providers.iter().any(|known| known.id == entry.id) {
+                contents.models.extend(entry.models.iter().cloned());
+                contents.providers.push(entry.clone());
+            }
+        }
+        registered.mark_keyless(&mut contents.providers);
+        contents
+    }
+
+    fn of(providers: Vec<ProviderEntry>) -> Self {
+        let models = providers.iter().flat_map(|provider| provider.models.iter().cloned()).collect();
+        Self { providers, models, declared: Vec::new(), problems: Vec::new() }
+    }
+
+    fn without_file(base: Vec<ProviderEntry>, mut problem: DocumentError) -> Self {
+        problem.message.push_str("; nothing of this file counts until that is mended");
+        Self { problems: vec![problem], ..Self::of(base) }
+    }
+
+    fn of_document(document: &Document, base: Vec<ProviderEntry>, inside: &[Arc<Model>]) -> Result<Self, Fault> {
+        let root = document.root();
+        let mut contents = Self::of(models_json::compose(base, &root)?);
+        let find = |name: &ModelRef| {
+            let mut all = inside.iter().chain(&contents.models);
+            all.find(|model| model.reference() == *name).cloned()
+        };
+        let Declared { models, warnings } = models_json::virtual_models::virtual_models(&root, &find)?;
+        contents.declared = models;
+        let odd = models_json::review(&root, &contents.providers);
+        let odd = odd.iter().chain(&warnings).take(MAX_ODDITIES);
+        contents.problems = odd.map(|fault| document.locate(fault)).collect();
+        Ok(contents)
+    }
 }
 
 fn read(file: &Path) -> Result<Option<Document>, DocumentError> {
@@ -233,13 +298,6 @@ fn read(file: &Path) -> Result<Option<Document>, DocumentError> {
     };
     Document::parse(file, text, Syntax::Comments).map(Some)
 }
-
-/// Adds providers whose ids are free.
-fn append(providers: &mut Vec<ProviderEntry>, found: &[ProviderEntry]) {
-    for entry in found {
-        if !providers.iter().any(|known| known.id == entry.id) {
-            providers.push(entry.clone());
-        }
     }
 }
 
