@@ -47,3 +47,28 @@ async fn the_observer_says_which_tools_ran_and_how_they_ended() {
     assert!(lines[0].contains("bash done, ") && lines[0].ends_with(" ms"), "{lines:?}");
     assert!(lines[1].contains("bash failed, "), "{lines:?}");
 }
+
+#[tokio::test]
+async fn the_router_answers_by_itself_chooses_by_length_and_keeps_its_count_in_the_session() {
+    let sandbox = Sandbox::new(replies([text("nobody asks the server")])).await;
+    let run = async |args: &[&str]| {
+        let finished = finish(sandbox.command_of(example("router"), args), "").await;
+        assert_eq!(finished.code, Some(0), "{}", finished.stderr);
+        finished.stdout
+    };
+    let listed = run(&["--list-models"]).await;
+    for name in ["parrots", "short-or-long"] {
+        assert!(listed.contains(name), "{listed}");
+    }
+    let model = ["--model", "router/short-or-long"];
+    assert_eq!(run(&[&model[..], &["-p", "hello"]].concat()).await, "small has read 2 messages.\n");
+    assert_eq!(run(&["--continue", "-p", "again"]).await, "small has read 4 messages.\n");
+    assert_eq!(run(&["--continue", "-p", "more"]).await, "large has read 6 messages.\n");
+    let states: Vec<_> = lines(&sandbox.session_file())
+        .into_iter()
+        .filter(|line| line["customType"] == "pi.virtual-model-state")
+        .map(|line| line["data"]["state"]["requests"].clone())
+        .collect();
+    assert_eq!(states, [1, 2, 3].map(serde_json::Value::from));
+    assert_eq!(sandbox.server.count(), 0);
+}

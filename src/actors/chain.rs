@@ -19,6 +19,7 @@ use crate::{
             UserBashAsk, UserBashVerdict, Verdict,
         },
         event::Seq,
+        route::{RouteAsk, RouteVerdict},
     },
 };
 
@@ -156,6 +157,20 @@ impl Chain {
             }
         }
         Walked { value: Arc::unwrap_or_clone(messages), failures }
+    }
+
+    /// Has the extension `owner` choose for its virtual model.
+    ///
+    /// # Errors
+    /// It gave no valid answer: why.
+    pub async fn route(&self, by: &Asking, owner: &str, ask: RouteAsk) -> Result<RouteVerdict, String> {
+        let Some(link) = self.0.iter().find(|link| link.extension.name() == owner) else {
+            return Err("it is not there".into());
+        };
+        match put(link, by, Ask::Route(Box::new(ask))).await {
+            Ok(Verdict::Route(verdict)) => Ok(verdict),
+            other => Err(cause(other)),
+        }
     }
 
     /// Lets extensions change how the model is called.

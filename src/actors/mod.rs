@@ -6,8 +6,9 @@
 //! | [`session_writer`], [`event_bus`], [`compactor`], [`jobs`], [`turn_loop`] | the actors of one agent, in the order of their start |
 //! | [`prepare`], [`provider_stream`], [`tool_batch`], [`tool_call`], [`asker`], [`call_guard`], [`input_guard`], [`store_check`] | workers: one piece of work each; only they may wait |
 //! | [`extension`], [`chain`] | extensions: their actor, and how they are asked |
+//! | [`dispatch`] | where a request of a virtual model goes |
 //! | [`front`] | those who give agents work and show what they do |
-//! | [`turn`], [`turn_io`], [`queues`], [`batch`], [`retry`], [`resume`], [`restart`] | pure: the turn loop's machine and its parts, the restart policy |
+//! | [`turn`], [`turn_io`], [`queues`], [`batch`], [`retry`], [`resume`], [`route_facts`], [`restart`] | pure: the turn loop's machine and its parts, the restart policy |
 //! | [`address`], [`reply`], [`spawn`], [`subscriber`], [`shared`], [`trace`] | how actors are addressed, answered, started and watched; what those of an agent share |
 
 pub mod address;
@@ -17,6 +18,7 @@ pub mod batch;
 pub mod call_guard;
 pub mod chain;
 pub mod compactor;
+pub mod dispatch;
 pub mod event_bus;
 pub mod extension;
 pub mod extensions;
@@ -31,6 +33,7 @@ pub mod reply;
 pub mod restart;
 pub mod resume;
 pub mod retry;
+pub mod route_facts;
 pub mod runtime;
 pub mod session_writer;
 pub mod shared;

@@ -7,10 +7,17 @@ use ractor::{Actor, ActorProcessingErr, ActorRef};
 use tokio::task::spawn_blocking;
 use tokio_util::sync::CancellationToken;
 
-use super::{address::Recipient, chain::Asking, shared::AgentShared, turn_io::Work};
+use super::{
+    address::Recipient,
+    chain::Asking,
+    dispatch::{self, Routed, dispatch},
+    route_facts::RouteFacts,
+    shared::AgentShared,
+    turn_io::Work,
+};
 use crate::{
     protocol::{
-        AgentMessage, Content, Failure, FailureClass, Model, ThinkingLevel,
+        AgentMessage, Content, EntryBody, Failure, FailureClass, Model, ThinkingLevel,
         ask::{AskPoint, BeforeRequestAsk},
         context::convert_to_llm,
         system::SystemState,
@@ -27,6 +34,10 @@ pub struct ReadyRequest {
     pub provider: Arc<dyn Provider>,
     /// The request.
     pub request: Request,
+    /// What must be stored before it is sent.
+    pub entries: Vec<EntryBody>,
+    /// How rules chose the model, when a virtual one is selected.
+    pub routed: Option<Routed>,
 }
 
 /// The outcome of a preparation.
@@ -99,6 +110,19 @@ async fn prepare(work: PrepareWork) -> Result<ReadyRequest, Failure> {
     if let Some(prompt) = system_prompt {
         messages = with_prompt(messages, prompt);
     }
+    let messages = Arc::new(messages);
+    let llm = convert_to_llm(&messages);
+    let mut entries = Vec::new();
+    let mut routed = None;
+    if let Some(virtual_model) = config.catalogue.now().virtual_model(&model.reference()) {
+        let facts = RouteFacts::at_leaf(&tree, &model.reference());
+        let request = dispatch::Request { thinking, facts, messages: &messages, llm: &llm };
+        let dispatched = dispatch(&shared, &asking, virtual_model, request, now_ms()).await?;
+        model = dispatched.model;
+        thinking = dispatched.thinking;
+        entries.extend(dispatched.entry);
+        routed = dispatched.routed;
+    }
     let mut headers = serde_json::Map::new();
     if config.chain.has(AskPoint::BeforeRequest) {
         let ask = BeforeRequestAsk { model: model.reference(), thinking_level: thinking, headers: headers.clone() };
@@ -106,9 +130,10 @@ async fn prepare(work: PrepareWork) -> Result<ReadyRequest, Failure> {
         shared.report_failures(AskPoint::BeforeRequest, walked.failures);
         headers = walked.value.headers.unwrap_or_default();
         if let Some(name) = walked.value.model {
-            model = config.catalogue.find(&name).ok_or_else(|| {
+            model = config.catalogue.now().find(&name).ok_or_else(|| {
                 Failure::new(FailureClass::NotFound, format!("an extension chose the model {name}, which is unknown"))
             })?;
+            routed = None;
         }
         thinking = walked.value.thinking_level.unwrap_or(thinking);
     }
@@ -117,7 +142,7 @@ async fn prepare(work: PrepareWork) -> Result<ReadyRequest, Failure> {
         return Err(Failure::new(FailureClass::NotFound, text));
     };
     let auth = match config.providers.needs_auth() {
-        true => config.catalogue.credentials().auth_for(&model).await,
+        true => config.catalogue.now().credentials().auth_for(&model).await,
         false => Ok(Auth::default()),
     };
     let auth = auth.map_err(|error| Failure::new(FailureClass::Auth, error.to_string()))?;
@@ -138,7 +163,7 @@ async fn prepare(work: PrepareWork) -> Result<ReadyRequest, Failure> {
         retry: config.request_retry,
         cache: config.cache,
         cancel,
-        ..Request::new(model, convert_to_llm(&messages))
+        ..Request::new(model, llm)
     };
     let mut tools = shared.active_tools();
     tools.retain(|tool| !arguments::is_compiled(&**tool));
@@ -146,7 +171,7 @@ async fn prepare(work: PrepareWork) -> Result<ReadyRequest, Failure> {
         // Beside the call, so that the first batch does not wait for it. Nobody needs to hear of its end.
         drop(spawn_blocking(move || tools.iter().for_each(|tool| arguments::compile(&**tool))));
     }
-    Ok(ReadyRequest { provider, request })
+    Ok(ReadyRequest { provider, request, entries, routed })
 }
 
 /// The conversation with another system prompt: one leading message with that text and the tools in force.

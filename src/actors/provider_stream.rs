@@ -12,12 +12,15 @@ use tracing::{Instrument, Span};
 
 use super::{
     address::Recipient,
+    dispatch::Routed,
     shared::AgentShared,
     turn_io::{Input, Work},
 };
 use crate::{
-    protocol::{AgentMessage, AssistantMessage, Event, Failure, FailureClass, StopReason, StreamEvent},
-    providers::{Provider, Request},
+    protocol::{
+        AgentMessage, AssistantMessage, Event, Failure, FailureClass, ModelRef, StopReason, StreamEvent, time::now_ms,
+    },
+    providers::{Provider, Request, routing::CoolDown},
 };
 
 /// What the worker needs.
@@ -28,6 +31,8 @@ pub struct StreamWork {
     pub provider: Arc<dyn Provider>,
     /// The request.
     pub request: Request,
+    /// How rules chose its model, when a virtual one is selected.
+    pub routed: Option<Routed>,
     /// The loop that waits.
     pub to: Recipient<Input>,
     /// The work that it waits for.
@@ -64,7 +69,7 @@ impl Actor for ProviderStream {
 }
 
 async fn relay(work: StreamWork) {
-    let StreamWork { shared, provider, request, to, work, .. } = work;
+    let StreamWork { shared, provider, request, routed, to, work, .. } = work;
     let cancel = request.cancel.clone();
     let model = request.model.clone();
     let mut stream = provider.stream(request);
@@ -106,11 +111,25 @@ async fn relay(work: StreamWork) {
             model: model.id.clone(),
             stop_reason: StopReason::Error,
             error_message: Some(text.clone()),
-            timestamp: crate::protocol::time::now_ms(),
+            timestamp: now_ms(),
             ..AssistantMessage::default()
         };
         (Arc::new(message), Some(Failure::new(FailureClass::ProtocolError, text)))
     });
+    let fallback = account(&shared, &model.reference(), failure.as_ref(), routed.as_ref());
     // When the loop is gone, so is this worker: its death is under way.
-    let _ = to.deliver(Input::Answered { work, message, failure, started });
+    let _ = to.deliver(Input::Answered { work, message, failure, started, fallback });
+}
+
+/// Notes what an answer says about its model for all agents of the process. True when the request failed because its
+/// model had enough, and another one would answer it at once.
+fn account(shared: &AgentShared, model: &ModelRef, failure: Option<&Failure>, routed: Option<&Routed>) -> bool {
+    let catalogue = &shared.config.catalogue;
+    let Some(failure) = failure else {
+        catalogue.cool_downs().succeeded(model);
+        return false;
+    };
+    let now = now_ms();
+    catalogue.cool_downs().failed(model, failure, now);
+    CoolDown::follows(failure.class) && routed.is_some_and(|routed| routed.falls_back(catalogue, model, now))
 }

@@ -26,12 +26,16 @@ impl Default for RetrySettings {
 impl RetrySettings {
     /// The wait before retry number `attempt` (from 1) of a call that failed so; none when it is not retried.
     ///
-    /// A server that says when to come back is believed, within the limit.
+    /// A server that says when to come back is believed, within the limit. With a `fallback`, another model answers the
+    /// retry: then nothing is waited for, and what would not pass by itself is tried again too.
     #[must_use]
-    pub fn delay(&self, attempt: u32, failure: &Failure) -> Option<u64> {
+    pub fn delay(&self, attempt: u32, failure: &Failure, fallback: bool) -> Option<u64> {
         let attempts = if failure.class == FailureClass::ToolUseFailed { 1 } else { self.max_retries };
-        if !self.enabled || !failure.retryable || attempt > attempts.min(self.max_retries) {
+        if !self.enabled || !(failure.retryable || fallback) || attempt > attempts.min(self.max_retries) {
             return None;
+        }
+        if fallback {
+            return Some(0);
         }
         let doubled = self.base_delay_ms.saturating_mul(1 << (attempt - 1).min(32));
         match failure.retry_after_ms {
@@ -65,9 +69,22 @@ mod tests {
             (2, Failure::new(FailureClass::ToolUseFailed, "odd"), None),
         ];
         for (attempt, failure, delay) in table {
-            assert_eq!(settings.delay(attempt, &failure), delay, "{attempt} {failure:?}");
+            assert_eq!(settings.delay(attempt, &failure, false), delay, "{attempt} {failure:?}");
         }
-        assert_eq!(RetrySettings { enabled: false, ..settings }.delay(1, &busy), None);
-        assert_eq!(RetrySettings { max_asked_ms: 0, ..settings }.delay(1, &told(60_001)), Some(60_001));
+        assert_eq!(RetrySettings { enabled: false, ..settings }.delay(1, &busy, false), None);
+        assert_eq!(RetrySettings { max_asked_ms: 0, ..settings }.delay(1, &told(60_001), false), Some(60_001));
+    }
+
+    #[test]
+    fn another_model_that_is_free_is_asked_at_once_as_often_as_retries_are_allowed() {
+        let settings = RetrySettings::default();
+        let quota = Failure::new(FailureClass::QuotaExhausted, "no money");
+        let later = Failure { retry_after_ms: Some(3_600_000), ..Failure::new(FailureClass::RateLimited, "later") };
+        for failure in [&quota, &later] {
+            assert_eq!(settings.delay(1, failure, false), None);
+            assert_eq!(settings.delay(3, failure, true), Some(0));
+            assert_eq!(settings.delay(4, failure, true), None);
+            assert_eq!(RetrySettings { enabled: false, ..settings }.delay(1, failure, true), None);
+        }
     }
 }

@@ -26,7 +26,7 @@ use super::{
 use crate::{
     extensions::Extension,
     protocol::{Event, Model, StreamEvent, ThinkingLevel, ask::AskPoint, command::QueueMode, event::Seq},
-    providers::{CacheRetention, Provider, RequestRetry, Timeouts, catalogue::Catalogue},
+    providers::{CacheRetention, Provider, RequestRetry, Timeouts, catalogue::LiveCatalogue},
     store::tree::TreeView,
     tools::{FileMemory, SessionFacts, Tool, operations::Operations},
 };
@@ -78,8 +78,10 @@ pub struct Observer {
 pub struct AgentConfig {
     /// The folder that it works in.
     pub cwd: PathBuf,
+    /// What it is for others: `main`, or the role of a sibling. Virtual models may choose by it.
+    pub role: Arc<str>,
     /// Models and keys.
-    pub catalogue: Arc<Catalogue>,
+    pub catalogue: LiveCatalogue,
     /// Wires.
     pub providers: Arc<dyn ProviderSource>,
     /// All tools that can be activated.

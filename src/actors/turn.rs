@@ -63,6 +63,8 @@ enum Then {
     Open,
     /// Messages of a later turn.
     Deliver,
+    /// What explains where the request goes.
+    Route,
     /// The answer.
     Answer { started: bool, failure: Option<Failure> },
     /// Results of the batch.
@@ -107,6 +109,8 @@ struct Trace {
     leaving: Option<Leaving>,
     answer: Option<(EntryId, Arc<AssistantMessage>)>,
     failure: Option<Failure>,
+    /// Another model is free to answer what failed.
+    fallback: bool,
     batch: Option<Batch>,
     results: Vec<(EntryId, Arc<ToolResultMessage>)>,
     /// The retry that is under way, from 1.
@@ -217,10 +221,11 @@ impl Turn {
             Input::Stored { work, result } if work == self.work => self.stored(result),
             Input::Asked { work, verdict } if work == self.work => self.asked(verdict),
             Input::Prepared { work, result } if work == self.work => match result {
-                Ok(()) => self.call(),
+                Ok(entries) => self.prepared(entries),
                 Err(failure) => self.failed_before_start(failure),
             },
-            Input::Answered { work, message, failure, started } if work == self.work => {
+            Input::Answered { work, message, failure, started, fallback } if work == self.work => {
+                self.trace().fallback = fallback;
                 self.answered(message, failure, started);
             }
             Input::CallsStarted { work, places } if work == self.work => {
@@ -297,6 +302,10 @@ impl Turn {
             Then::Deliver => {
                 self.publish_delivered(&entries);
                 self.call_model();
+            }
+            Then::Route => {
+                self.publish_entries(&entries);
+                if self.is_aborted() { self.answer_aborted() } else { self.call() }
             }
             Then::Answer { started, failure } => match entries.first() {
                 Some(entry) => self.answer_stored(entry, started, failure),

@@ -97,8 +97,8 @@ pub enum Input {
     Prepared {
         /// Whose.
         work: Work,
-        /// Why not.
-        result: Result<(), Failure>,
+        /// What must be stored before it is sent, or why it cannot be made.
+        result: Result<Vec<EntryBody>, Failure>,
     },
     /// The model call is over.
     Answered {
@@ -110,6 +110,8 @@ pub enum Input {
         failure: Option<Failure>,
         /// Its start has been published.
         started: bool,
+        /// It failed, and another model is free to answer the same request at once.
+        fallback: bool,
     },
     /// Calls begin: from here on they may have effects.
     CallsStarted {

@@ -159,7 +159,11 @@ impl Actor for TurnLoop {
             LoopMsg::Command(command, reply) => state.command(&myself, command, reply).await,
             LoopMsg::Input(input) => state.feed(&myself, input).await,
             LoopMsg::Prepared(prepared) => {
-                let result = prepared.result.map(|ready| state.ready = Some(ready));
+                let result = prepared.result.map(|mut ready| {
+                    let entries = mem::take(&mut ready.entries);
+                    state.ready = Some(ready);
+                    entries
+                });
                 state.feed(&myself, Input::Prepared { work: prepared.work, result }).await;
             }
             LoopMsg::Checked { work, entries } => {

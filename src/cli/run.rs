@@ -77,7 +77,7 @@ fn begin(environment: &Environment, args: HiArgs, terminals: Terminals, extensio
             return Exit::Done;
         }
         Task::ListModels { ref search } => {
-            return print(&start::list_models(environment, search.as_deref()));
+            return print(&start::list_models(environment, &extensions, search.as_deref()));
         }
         Task::Run(_) => {}
     }

@@ -19,7 +19,7 @@ use crate::{
     protocol::{EntryBody, Model, ModelRef, ThinkingLevel, wire::CommandInfo},
     providers::{
         self, CacheRetention, Provider, RequestRetry, Secret, Timeouts,
-        catalogue::{Catalogue, OFFLINE, SCRIPT, TROUPE},
+        catalogue::{Catalogue, LiveCatalogue, OFFLINE, SCRIPT, TROUPE},
         environment::Environment as Variables,
         http,
         offline::Offline,
@@ -60,13 +60,17 @@ pub async fn build(
     (settings, trusted): (Settings, bool),
     chosen: ChosenSession,
 ) -> Result<Setup, StartError> {
-    let variables = Variables::of_process();
-    let mut catalogue = Catalogue::load(&environment.user_dir, variables);
-    for problem in catalogue.problems() {
-        warn(&problem.to_string());
-    }
+    let mut catalogue = Catalogue::load(&environment.user_dir, Variables::of_process());
+    let script = script_wire(&args, &mut catalogue)?;
     let deck = Deck::open(&args.cassette, environment, &chosen.cwd, &mut catalogue)?;
-    let wires = Wires::new(&args, &mut catalogue, deck.transport())?;
+    let context = chosen.store.view().context();
+    let session_model = session_model(&context).filter(|_| !chosen.is_new);
+    let (catalogue, servers) = match deck.is_replay() {
+        true => (catalogue, Vec::new()),
+        false => local::with_named(catalogue, &args, &settings, session_model.as_ref()).await?,
+    };
+    let live = with_extensions(catalogue, extensions);
+    let catalogue = live.now();
     let observers: Vec<Observer> = extensions
         .iter()
         .map(|extension| Observer {
@@ -77,14 +81,8 @@ pub async fn build(
         .collect();
     let links = observers.iter().map(|o| Link { extension: o.extension.clone(), slot: o.slot.clone() }).collect();
 
-    let context = chosen.store.view().context();
     let tools = all_tools(extensions);
     let active = active_tools(&args, &settings, &tools, &chosen, &context)?;
-    let session_model = session_model(&context).filter(|_| !chosen.is_new);
-    let (catalogue, servers) = match deck.is_replay() {
-        true => (catalogue, Vec::new()),
-        false => local::with_named(catalogue, &args, &settings, session_model.as_ref()).await?,
-    };
     let Some(choice) = choose_model(&args, &settings, &catalogue, &chosen, &context, &deck)? else {
         return Err(StartError::Failed(local::no_model(environment).await));
     };
@@ -133,8 +131,9 @@ pub async fn build(
             false => CacheRetention::Short,
         },
         thinking_budgets: settings.thinking_budgets(),
-        catalogue: Arc::new(catalogue),
-        providers: Arc::new(wires),
+        role: "main".into(),
+        providers: Arc::new(Wires { offline: Arc::new(Offline), script, catalogue: live.clone(), transport: deck.transport() }),
+        catalogue: live,
         tools: Arc::new(tools.iter().cloned().collect()),
         chain: Chain::new(links),
         observers: observers.clone(),
@@ -143,10 +142,22 @@ pub async fn build(
         operations: Arc::new(Local),
         facts,
     };
-    record_start(&args, &chosen, &selection, &context)?;
+    record_start(&args, &chosen, &selection, &context, &catalogue)?;
     let place = SessionPlace::new(chosen.store, chosen.journal);
     let shared = AgentShared::new("main".into(), Arc::new(config), place, selection);
     Ok(Setup { shared, observers, commands, deck })
+}
+
+/// The catalogue with what extensions register; what is wrong with it is told.
+pub(super) fn with_extensions(catalogue: Catalogue, extensions: &ExtensionRegistry) -> LiveCatalogue {
+    let live = LiveCatalogue::new(catalogue);
+    for (extension, error) in extensions.register_models(&live) {
+        warn(&format!("The extension {extension}: {error}"));
+    }
+    for problem in live.now().problems() {
+        warn(&problem.to_string());
+    }
+    live
 }
 
 fn millis(duration: std::time::Duration) -> u64 {
@@ -159,10 +170,11 @@ fn record_start(
     chosen: &ChosenSession,
     selection: &Selection,
     context: &SessionContext,
+    catalogue: &Catalogue,
 ) -> Result<(), StartError> {
     let mut bodies = Vec::new();
-    if chosen.is_new
-        && let Some(model) = &selection.model
+    if let Some(model) = &selection.model
+        && (chosen.is_new || is_news(model, context, catalogue))
     {
         let ModelRef { provider, model_id } = model.reference();
         bodies.push(EntryBody::ModelChange { provider, model_id });
@@ -180,6 +192,20 @@ fn record_start(
     }
     chosen.store.append(None, bodies.into_iter().map(Into::into).collect()).map_err(StartError::of)?;
     Ok(())
+}
+
+/// The model that a branch selects: a virtual one that was chosen stays chosen, although answers name physical ones.
+fn model_of(context: &SessionContext, catalogue: &Catalogue) -> Option<ModelRef> {
+    let chosen = context.selected_model.clone();
+    chosen.filter(|name| catalogue.virtual_model(name).is_some()).or_else(|| session_model(context))
+}
+
+/// Whether the branch does not tell by itself which model is selected: answers name physical models alone.
+fn is_news(model: &Model, context: &SessionContext, catalogue: &Catalogue) -> bool {
+    let of_branch = model_of(context, catalogue);
+    let name = model.reference();
+    let is_virtual = |name: &ModelRef| catalogue.virtual_model(name).is_some();
+    of_branch.as_ref() != Some(&name) && (is_virtual(&name) || of_branch.as_ref().is_some_and(is_virtual))
 }
 
 fn all_tools(extensions: &ExtensionRegistry) -> ToolSet {
@@ -259,7 +285,7 @@ fn choose_model(
             return SessionState::New;
         }
         SessionState::Existing {
-            model: session_model(context),
+            model: model_of(context, catalogue),
             thinking: context.thinking_level.as_deref().and_then(ThinkingLevel::parse),
             has_messages: !context.messages.is_empty(),
         }
@@ -293,29 +319,24 @@ fn choose_model(
     Ok(Some(Choice { model, thinking, scope }))
 }
 
-/// The wires: those of the network, and the two models inside the program.
+/// The wires: those of the network, those that extensions registered, and the two models inside the program.
 struct Wires {
     offline: Arc<dyn Provider>,
     script: Option<Arc<dyn Provider>>,
+    catalogue: LiveCatalogue,
     transport: Transport,
 }
 
-impl Wires {
-    fn new(args: &HiArgs, catalogue: &mut Catalogue, transport: Transport) -> Result<Self, StartError> {
-        let script: Option<Arc<dyn Provider>> = match &args.script {
-            None => None,
-            Some(file) => {
-                let scripted = Scripted::from_file(file).map_err(StartError::of)?;
-                if let Some(fields) = scripted.model_fields() {
-                    catalogue.override_script_model(fields).map_err(|fault| {
-                        StartError::Failed(format!("{}: model: {}", file.display(), fault.describe()))
-                    })?;
-                }
-                Some(Arc::new(scripted))
-            }
-        };
-        Ok(Self { offline: Arc::new(Offline), script, transport })
+/// The wire of the script that the command line names.
+fn script_wire(args: &HiArgs, catalogue: &mut Catalogue) -> Result<Option<Arc<dyn Provider>>, StartError> {
+    let Some(file) = &args.script else { return Ok(None) };
+    let scripted = Scripted::from_file(file).map_err(StartError::of)?;
+    if let Some(fields) = scripted.model_fields() {
+        catalogue
+            .override_script_model(fields)
+            .map_err(|fault| StartError::Failed(format!("{}: model: {}", file.display(), fault.describe())))?;
     }
+    Ok(Some(Arc::new(scripted)))
 }
 
 impl ProviderSource for Wires {
@@ -323,7 +344,11 @@ impl ProviderSource for Wires {
         match (model.provider.as_str(), model.id.as_str()) {
             (TROUPE, OFFLINE) => Some(self.offline.clone()),
             (TROUPE, SCRIPT) => self.script.clone(),
-            _ => providers::provider_over(&model.api, &self.transport),
+            _ if !self.needs_auth() => providers::provider_over(&model.api, &self.transport),
+            _ => {
+                let registered = self.catalogue.now().registered_wire(model);
+                registered.or_else(|| providers::provider_over(&model.api, &self.transport))
+            }
         }
     }
 

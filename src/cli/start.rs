@@ -54,13 +54,11 @@ impl StartError {
 
 /// The table of `--list-models`.
 #[must_use]
-pub fn list_models(environment: &Environment, search: Option<&str>) -> String {
+pub fn list_models(environment: &Environment, extensions: &ExtensionRegistry, search: Option<&str>) -> String {
     let catalogue = Catalogue::load(&environment.user_dir, Variables::of_process());
-    for problem in catalogue.problems() {
-        warn(&problem.to_string());
-    }
     let catalogue = local::with_all(catalogue, environment);
-    list_models_table(&catalogue.available(), search)
+    let live = setup::with_extensions(catalogue, extensions);
+    list_models_table(&live.now().available(), search)
 }
 
 /// Runs prompts, or serves a client.

@@ -16,9 +16,12 @@ use crate::{
             InputAsk, InputVerdict, MessageEndAsk, MessageEndVerdict, ToolCallAsk, ToolCallVerdict, ToolResultAsk,
             ToolResultVerdict, TurnEndAsk, TurnEndVerdict, UserBashAsk, UserBashVerdict, Verdict,
         },
+        route::{RouteAsk, RouteVerdict},
     },
     tools::Tool,
 };
+
+use super::models::ModelRegistrar;
 
 /// A boxed answer.
 pub type Answer<'a, T> = Pin<Box<dyn Future<Output = Result<T, ExtensionError>> + Send + 'a>>;
@@ -61,6 +64,16 @@ pub trait Extension: Send + Sync + 'static {
         Vec::new()
     }
 
+    /// Called once, before the first model is chosen: the place to register providers and virtual models. The handle
+    /// may be kept; what is registered later counts from then on.
+    ///
+    /// # Errors
+    /// What could not be registered. It is told, and everything else goes on.
+    fn register(&self, models: &ModelRegistrar) -> Result<(), ExtensionError> {
+        let _ = models;
+        Ok(())
+    }
+
     /// How long it may take at a point, from the start of handling.
     fn deadline(&self, point: AskPoint) -> Duration {
         point.deadline()
@@ -100,6 +113,13 @@ pub trait Extension: Send + Sync + 'static {
     fn context<'a>(&'a self, ask: ContextAsk) -> Answer<'a, ContextVerdict> {
         let _ = ask;
         ready(ContextVerdict::default())
+    }
+
+    /// A virtual model that this extension registered is about to be called: which physical model answers. No answer,
+    /// or one that names no physical model with credentials, fails the request.
+    fn route<'a>(&'a self, ask: RouteAsk) -> Answer<'a, RouteVerdict> {
+        let text = format!("it registered the virtual model {} and does not choose for it", ask.model);
+        Box::pin(async move { Err(ExtensionError(text)) })
     }
 
     /// A model is about to be called.
@@ -150,6 +170,7 @@ pub async fn answer(extension: &dyn Extension, ask: Ask) -> Result<Verdict, Exte
         Ask::BeforeAgentStart(ask) => Verdict::BeforeAgentStart(extension.before_agent_start(ask).await?),
         Ask::BeforeTurn(ask) => Verdict::BeforeTurn(extension.before_turn(ask).await?),
         Ask::Context(ask) => Verdict::Context(extension.context(ask).await?),
+        Ask::Route(ask) => Verdict::Route(extension.route(*ask).await?),
         Ask::BeforeRequest(ask) => Verdict::BeforeRequest(extension.before_request(ask).await?),
         Ask::MessageEnd(ask) => Verdict::MessageEnd(extension.message_end(ask).await?),
         Ask::ToolCall(ask) => Verdict::ToolCall(extension.tool_call(ask).await?),

@@ -3,10 +3,13 @@
 //! | file | what it is |
 //! |---|---|
 //! | [`contract`] | what a native Rust extension implements |
+//! | [`models`] | what an extension registers: providers and virtual models |
 //! | [`registry`] | the extensions of a process, in order |
 
 pub mod contract;
+pub mod models;
 pub mod registry;
 
 pub use contract::{Extension, ExtensionError, Observed};
+pub use models::ModelRegistrar;
 pub use registry::ExtensionRegistry;

@@ -2,8 +2,11 @@
 
 use std::sync::Arc;
 
-use super::contract::Extension;
-use crate::tools::Tool;
+use super::{
+    contract::{Extension, ExtensionError},
+    models::ModelRegistrar,
+};
+use crate::{providers::catalogue::LiveCatalogue, tools::Tool};
 
 /// An ordered list of extensions with unique names.
 #[derive(Clone, Default)]
@@ -25,6 +28,16 @@ impl ExtensionRegistry {
     /// The extensions in order.
     pub fn iter(&self) -> impl Iterator<Item = &Arc<dyn Extension>> {
         self.0.iter()
+    }
+
+    /// Has all extensions register their providers and virtual models; those that could not, and why.
+    #[must_use]
+    pub fn register_models(&self, catalogue: &LiveCatalogue) -> Vec<(String, ExtensionError)> {
+        let register = |extension: &Arc<dyn Extension>| {
+            let models = ModelRegistrar::new(extension.name(), catalogue.clone());
+            extension.register(&models).err().map(|error| (extension.name().to_owned(), error))
+        };
+        self.0.iter().filter_map(register).collect()
     }
 
     /// Whether there is none.

@@ -101,7 +101,7 @@ pub enum Ask {
     /// See [`AskPoint::Context`].
     Context(ContextAsk),
     /// See [`AskPoint::Route`].
-    Route(RouteAsk),
+    Route(Box<RouteAsk>),
     /// See [`AskPoint::BeforeRequest`].
     BeforeRequest(BeforeRequestAsk),
     /// See [`AskPoint::MessageEnd`].

@@ -22,7 +22,7 @@ use troupe::{
     protocol::{Model, ThinkingLevel, command::QueueMode},
     providers::{
         CacheRetention, Provider, RequestRetry, Timeouts,
-        catalogue::{Catalogue, SCRIPT},
+        catalogue::{Catalogue, LiveCatalogue, SCRIPT},
         environment::Environment,
     },
     store::{
@@ -75,7 +75,8 @@ impl World {
         };
         let config = AgentConfig {
             cwd: folder.path().to_owned(),
-            catalogue: Arc::new(catalogue),
+            role: "main".into(),
+            catalogue: LiveCatalogue::new(catalogue),
             providers: Arc::new(OneProvider(Arc::new(ScriptedModel(store.clone())))),
             tools: Arc::new(tools),
             chain: Chain::new(vec![link]),

@@ -149,7 +149,7 @@ impl Actor for Rpc {
             RpcMsg::Line(Line::End) => state.end(0),
             RpcMsg::Delivery(delivery) => state.deliver(delivery),
             RpcMsg::Answer { id, command, result, after } => {
-                let catalogue = state.agent.shared.config.catalogue.clone();
+                let catalogue = state.agent.shared.config.catalogue.now();
                 let response = match result {
                     Ok(reply) => {
                         let data = reply_data(command, reply, |name| catalogue.find(name));

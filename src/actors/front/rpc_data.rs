@@ -24,7 +24,7 @@ pub fn answer(
     Ok(Some(match question {
         RpcCommand::GetState => ResponseData::State(Box::new(state(shared, view, &tree))),
         RpcCommand::GetMessages => ResponseData::Messages(tree.context().messages),
-        RpcCommand::GetAvailableModels => ResponseData::Models(shared.config.catalogue.available()),
+        RpcCommand::GetAvailableModels => ResponseData::Models(shared.config.catalogue.now().available()),
         RpcCommand::GetAvailableThinkingLevels => {
             let selection = shared.selection();
             let levels = selection.model.as_ref().map(|model| model.thinking_levels());

@@ -1,10 +1,11 @@
 //! Counts, tokens and cost of a session for `get_session_stats`.
 
 use crate::{
-    actors::shared::AgentShared,
+    actors::{route_facts::last_dispatch, shared::AgentShared},
     protocol::{
         Message,
         context::convert_to_llm,
+        route::VIRTUAL_API,
         wire::{ContextUsage, StatsData, TokenTotals},
     },
     providers::limits,
@@ -17,7 +18,7 @@ pub fn stats(shared: &AgentShared, tree: &TreeView) -> StatsData {
     let totals = tree.totals();
     let messages = tree.context().messages;
     let usage = totals.usage;
-    let window = shared.selection().model.as_ref().map_or(0, |model| model.context_window);
+    let window = window(shared, tree);
     StatsData {
         session_file: shared.place.file(),
         session_id: tree.header().id.clone(),
@@ -36,6 +37,14 @@ pub fn stats(shared: &AgentShared, tree: &TreeView) -> StatsData {
         cost: usage.cost.total,
         context_usage: (window > 0).then(|| context_usage(&convert_to_llm(&messages), window)),
     }
+}
+
+/// The window of the selected model; for a virtual one that of the model that answered last, and its own until then.
+fn window(shared: &AgentShared, tree: &TreeView) -> u64 {
+    let Some(model) = shared.selection().model.clone() else { return 0 };
+    let answered = (model.api == VIRTUAL_API).then(|| last_dispatch(tree)).flatten();
+    let physical = answered.and_then(|dispatch| shared.config.catalogue.now().find(&dispatch.model));
+    physical.unwrap_or(model).context_window
 }
 
 fn context_usage(messages: &[Message], window: u64) -> ContextUsage {

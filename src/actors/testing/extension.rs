@@ -3,10 +3,13 @@
 use std::time::Duration;
 
 use crate::{
-    extensions::{Extension, ExtensionError, Observed, contract::Answer},
-    protocol::ask::{
-        Ask, AskPoint, ContextAsk, ContextVerdict, InputAsk, InputVerdict, MessageEndAsk, MessageEndVerdict,
-        ToolCallAsk, ToolCallVerdict, ToolResultAsk, ToolResultVerdict, UserBashAsk, UserBashVerdict, Verdict,
+    extensions::{Extension, ExtensionError, ModelRegistrar, Observed, contract::Answer},
+    protocol::{
+        ask::{
+            Ask, AskPoint, ContextAsk, ContextVerdict, InputAsk, InputVerdict, MessageEndAsk, MessageEndVerdict,
+            ToolCallAsk, ToolCallVerdict, ToolResultAsk, ToolResultVerdict, UserBashAsk, UserBashVerdict, Verdict,
+        },
+        route::{RouteAsk, RouteVerdict, VirtualDescription},
     },
 };
 
@@ -27,12 +30,14 @@ pub struct Ext {
     deadline: Option<Duration>,
     on: Box<dyn Fn(Ask) -> Reaction + Send + Sync>,
     observe: Option<Box<dyn Fn(Observed) + Send + Sync>>,
+    chooses_for: Option<VirtualDescription>,
 }
 
 impl Ext {
     /// An extension that intervenes at these points.
     pub fn new(name: &str, points: &[AskPoint], on: impl Fn(Ask) -> Reaction + Send + Sync + 'static) -> Self {
-        Self { name: name.into(), points: points.to_vec(), deadline: None, on: Box::new(on), observe: None }
+        let points = points.to_vec();
+        Self { name: name.into(), points, deadline: None, on: Box::new(on), observe: None, chooses_for: None }
     }
 
     /// An extension that only watches.
@@ -42,6 +47,11 @@ impl Ext {
 
     pub fn observing(self, observe: impl Fn(Observed) + Send + Sync + 'static) -> Self {
         Self { observe: Some(Box::new(observe)), ..self }
+    }
+
+    /// It registers a virtual model and is asked which physical one answers.
+    pub fn choosing_for(self, model: VirtualDescription) -> Self {
+        Self { chooses_for: Some(model), ..self }
     }
 
     pub fn deadline(self, deadline: Duration) -> Self {
@@ -92,6 +102,14 @@ impl Extension for Ext {
             observe(observed);
         }
         Box::pin(std::future::ready(Ok(())))
+    }
+
+    fn register(&self, models: &ModelRegistrar) -> Result<(), ExtensionError> {
+        self.chooses_for.clone().map_or(Ok(()), |model| models.register_virtual_model(model))
+    }
+
+    fn route<'a>(&'a self, ask: RouteAsk) -> Answer<'a, RouteVerdict> {
+        self.react(Ask::Route(Box::new(ask)), pick!(Route))
     }
 
     fn input<'a>(&'a self, ask: InputAsk) -> Answer<'a, InputVerdict> {

@@ -27,14 +27,14 @@ use super::{
     subscriber::{Delivered, Delivery, Subscriber, SubscriberKind},
 };
 use crate::{
-    extensions::Extension,
+    extensions::{Extension, ExtensionRegistry},
     protocol::{
         AgentMessage, Command, CommandError, Event, Model, ModelRef, Published, Reply, ThinkingLevel,
         command::{Input, QueueMode},
     },
     providers::{
         CacheRetention, Provider, RequestRetry, Timeouts,
-        catalogue::{Catalogue, SCRIPT, TROUPE},
+        catalogue::{Catalogue, LiveCatalogue, SCRIPT, TROUPE},
         environment::Environment,
         scripted::Scripted,
     },
@@ -104,6 +104,10 @@ pub struct Parts {
     pub tools: Vec<Arc<dyn Tool>>,
     /// Extensions, in order.
     pub extensions: Vec<Arc<dyn Extension>>,
+    /// `models.json`.
+    pub models: Value,
+    /// The full name of the selected model; without one, the scripted model.
+    pub model: &'static str,
     /// The working folder.
     pub cwd: PathBuf,
 }
@@ -145,8 +149,19 @@ impl Parts {
             one => serde_json::json!({"turns": [one], "end": "repeat"}),
         };
         let provider: Arc<dyn Provider> = Arc::new(Scripted::from_value(&script).unwrap());
-        let catalogue = Catalogue::load(&PathBuf::from("no such folder"), Environment::of_process());
-        let model = catalogue.find(&ModelRef { provider: TROUPE.into(), model_id: SCRIPT.into() });
+        let dir = tempfile::tempdir().unwrap();
+        if !self.models.is_null() {
+            std::fs::write(dir.path().join("models.json"), self.models.to_string()).unwrap();
+        }
+        let catalogue = LiveCatalogue::new(Catalogue::load(dir.path(), Environment::of_process()));
+        let mut registry = ExtensionRegistry::default();
+        for extension in &self.extensions {
+            registry.register(extension.clone()).unwrap();
+        }
+        assert!(registry.register_models(&catalogue).is_empty());
+        let (provider_id, model_id) = self.model.split_once('/').unwrap_or((TROUPE, SCRIPT));
+        let name = ModelRef { provider: provider_id.into(), model_id: model_id.into() };
+        let model = catalogue.now().find(&name);
         let observers: Vec<Observer> = self
             .extensions
             .into_iter()
@@ -165,7 +180,8 @@ impl Parts {
         };
         let config = AgentConfig {
             cwd: self.cwd.clone(),
-            catalogue: Arc::new(catalogue),
+            role: "main".into(),
+            catalogue,
             providers: Arc::new(Plain(provider.clone())),
             tools: Arc::new(self.tools),
             chain: Chain::new(links),

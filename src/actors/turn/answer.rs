@@ -23,8 +23,17 @@ impl Turn {
         }
         let work = self.next_work();
         self.phase = Phase::Preparing;
+        self.trace().fallback = false;
         let system_prompt = self.trace().system_prompt.clone();
         self.out.push(Effect::Prepare { work, system_prompt });
+    }
+
+    /// The request is ready; what explains where it goes is stored first.
+    pub(super) fn prepared(&mut self, entries: Vec<EntryBody>) {
+        if entries.is_empty() {
+            return self.call();
+        }
+        self.store(entries.into_iter().map(NewEntry::from).collect(), false, Then::Route);
     }
 
     pub(super) fn call(&mut self) {

@@ -26,7 +26,8 @@ impl Turn {
         let failure = trace.failure.clone().filter(|_| !trace.aborted);
         let attempt = trace.attempt + 1;
         let overflow = failure.as_ref().is_some_and(|failure| failure.class == FailureClass::ContextOverflow);
-        let delay = failure.as_ref().filter(|_| !overflow).and_then(|failure| retry.delay(attempt, failure));
+        let fallback = trace.fallback;
+        let delay = failure.as_ref().filter(|_| !overflow).and_then(|failure| retry.delay(attempt, failure, fallback));
         self.publish(Event::AgentEnd { messages, will_retry: delay.is_some() });
         let Some(failure) = failure else { return self.before_settle() };
         if overflow {

@@ -116,7 +116,7 @@ impl LoopState {
 
     /// A model that can be used: known, with a key. Those inside the program need none.
     fn available(&self, name: &crate::protocol::ModelRef) -> Option<Arc<Model>> {
-        let catalogue = &self.shared.config.catalogue;
+        let catalogue = self.shared.config.catalogue.now();
         catalogue.find(name).filter(|model| catalogue.is_available(model))
     }
 
@@ -157,7 +157,7 @@ impl LoopState {
             (selection.scope.clone(), selection.model.clone())
         };
         let scoped = !scope.is_empty();
-        let catalogue = &self.shared.config.catalogue;
+        let catalogue = self.shared.config.catalogue.now();
         let list: Vec<(Arc<Model>, Option<ThinkingLevel>)> = if scoped {
             scope.into_iter().filter(|(model, _)| catalogue.is_available(model)).collect()
         } else {

@@ -179,7 +179,7 @@ impl LoopState {
         thinking_level: Option<crate::protocol::ThinkingLevel>,
     ) {
         if let Some(name) = model {
-            match self.shared.config.catalogue.find(&name) {
+            match self.shared.config.catalogue.now().find(&name) {
                 Some(model) => self.shared.selection().model = Some(model),
                 None => {
                     let text = format!("An extension chose the model {name}, which is unknown; the model stays.");

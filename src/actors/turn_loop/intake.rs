@@ -96,7 +96,7 @@ impl LoopState {
         if let Aim::Prompt(_) = aim
             && self.turn.as_ref().is_some_and(Turn::is_idle)
             && let Some(model) = self.selected().0
-            && let Some(error) = self.shared.config.catalogue.missing_key(&model)
+            && let Some(error) = self.shared.config.catalogue.now().missing_key(&model)
         {
             // Refused before anything of it is stored.
             return reply.send(Err(CommandError::Refused(error.to_string())));

@@ -105,6 +105,7 @@ impl LoopState {
             shared: self.shared.clone(),
             provider: ready.provider,
             request: ready.request,
+            routed: ready.routed,
             to: self.inputs(),
             work,
             span: self.spans.current(),

@@ -185,7 +185,7 @@ fn every_store_of_a_long_run_can_fail() {
                     if stores == failing { world.refused() } else { world.stored() }
                 }
                 Some(label) if label.starts_with("ask") => world.asked(),
-                Some(label) if label == "prepare" => world.prepared(Ok(())),
+                Some(label) if label == "prepare" => world.prepared(Ok(Vec::new())),
                 _ => match steps.next() {
                     // What waits for a worker has nothing to say to a machine that has settled.
                     Some(step) if world.turn.is_idle() && !matches!(step, FollowUp(_) | Prompt(_)) => break,
@@ -200,7 +200,7 @@ fn every_store_of_a_long_run_can_fail() {
             match world.pending.as_ref().map(super::render::label) {
                 Some(label) if label.starts_with("store") => world.stored(),
                 Some(label) if label.starts_with("ask") => world.asked(),
-                Some(label) if label == "prepare" => world.prepared(Ok(())),
+                Some(label) if label == "prepare" => world.prepared(Ok(Vec::new())),
                 _ => run(&mut world, &Text("ok")),
             }
         }

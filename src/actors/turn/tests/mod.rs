@@ -20,6 +20,7 @@ mod queueing;
 mod render;
 mod resuming;
 mod retries;
+mod routes;
 mod run_state;
 mod runs;
 mod script;

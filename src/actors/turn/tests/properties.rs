@@ -83,11 +83,15 @@ fn respond(world: &mut World, way: usize) {
             0 => world.gone(),
             1 => world.prepared(Err(Failure::new(FailureClass::Network, "network"))),
             2 => world.prepared(Err(Failure::new(FailureClass::Auth, "auth"))),
-            _ => world.prepared(Ok(())),
+            3 => world.prepared(Ok(vec![custom("route")])),
+            _ => world.prepared(Ok(Vec::new())),
         },
         Effect::Call { .. } => match way % 6 {
             0 => world.gone(),
-            _ => answer(world, way / 6),
+            _ => {
+                world.fallback = way.is_multiple_of(5);
+                answer(world, way / 6);
+            }
         },
         Effect::RunTools { places, .. } => tools(world, &places, way),
         Effect::Wait { .. } => world.time_up(),

@@ -43,6 +43,10 @@ pub enum Step {
     CutShort,
     /// The request cannot be made.
     Unready(FailureClass),
+    /// The next request is of a virtual model whose state changes.
+    Routes,
+    /// When the next call fails, another model is free.
+    Fallback,
     Begin(&'static [usize]),
     Done(usize, &'static str),
     /// A result that asks the loop to end.
@@ -115,6 +119,8 @@ pub fn run(world: &mut World, step: &Step) {
             world.answered(assistant("", &[], StopReason::Length), Some(failure), true);
         }
         Step::Unready(class) => world.prepared(Err(Failure::new(class, class.name()))),
+        Step::Routes => world.routes.push(custom("route")),
+        Step::Fallback => world.fallback = true,
         Step::Begin(places) => world.begin(places),
         Step::Done(place, text) => world.finish(place, ToolOutput::text(text)),
         Step::Ends(place) => world.finish(place, ToolOutput { terminate: true, ..ToolOutput::text("end") }),

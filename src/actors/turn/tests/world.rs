@@ -41,6 +41,10 @@ pub struct World {
     pub stop: Option<&'static str>,
     /// Nothing is answered by itself.
     pub paused: bool,
+    /// What the next request wants to have stored before it is sent.
+    pub routes: Vec<EntryBody>,
+    /// Another model is free when the next call fails.
+    pub fallback: bool,
     /// A system message is put before the first entries that declare tools.
     pub declares: bool,
     pub now: Millis,
@@ -69,6 +73,8 @@ impl World {
             verdicts: Vec::new(),
             stop: None,
             paused: false,
+            routes: Vec::new(),
+            fallback: false,
             declares: false,
             now: 0,
             tickets: 0,
@@ -165,7 +171,10 @@ impl World {
             match pending {
                 Effect::Store { .. } => self.stored(),
                 Effect::Ask { .. } => self.asked(),
-                Effect::Prepare { .. } => self.prepared(Ok(())),
+                Effect::Prepare { .. } => {
+                    let entries = std::mem::take(&mut self.routes);
+                    self.prepared(Ok(entries));
+                }
                 _ => return,
             }
         }
@@ -235,7 +244,7 @@ impl World {
     }
 
     /// The request is ready, or cannot be made.
-    pub fn prepared(&mut self, result: Result<(), Failure>) {
+    pub fn prepared(&mut self, result: Result<Vec<EntryBody>, Failure>) {
         let (work, Effect::Prepare { .. }) = self.take() else { panic!("nothing is prepared") };
         self.feed(Input::Prepared { work, result });
     }
@@ -247,7 +256,8 @@ impl World {
             let message = AgentMessage::Assistant(Arc::default());
             self.publish(Event::MessageStart { message });
         }
-        self.feed(Input::Answered { work, message: Arc::new(message), failure, started });
+        let fallback = std::mem::take(&mut self.fallback) && failure.is_some();
+        self.feed(Input::Answered { work, message: Arc::new(message), failure, started, fallback });
     }
 
     /// Calls of the batch begin.
@@ -334,8 +344,8 @@ fn late_inputs(work: Work) -> [Input; 10] {
     [
         Input::Stored { work, result: Ok(Vec::new()) },
         Input::Asked { work, verdict: None },
-        Input::Prepared { work, result: Ok(()) },
-        Input::Answered { work, message: Arc::default(), failure: None, started: false },
+        Input::Prepared { work, result: Ok(Vec::new()) },
+        Input::Answered { work, message: Arc::default(), failure: None, started: false, fallback: false },
         Input::CallsStarted { work, places: vec![0, 1] },
         Input::CallFinished { work, place: 0, finished },
         Input::BatchDone { work },
