@@ -1,6 +1,8 @@
 //! Virtual models of `models.json`, from the outside: what is sent, what is told, what is stored, and what a resumed
 //! session makes of it.
 
+#![allow(clippy::unwrap_used)]
+
 mod support;
 
 use serde_json::{Value, json};
