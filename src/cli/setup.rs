@@ -132,7 +132,12 @@ pub async fn build(
         },
         thinking_budgets: settings.thinking_budgets(),
         role: "main".into(),
-        providers: Arc::new(Wires { offline: Arc::new(Offline), script, catalogue: live.clone(), transport: deck.transport() }),
+        providers: Arc::new(Wires {
+            offline: Arc::new(Offline),
+            script,
+            catalogue: live.clone(),
+            transport: deck.transport(),
+        }),
         catalogue: live,
         tools: Arc::new(tools.iter().cloned().collect()),
         chain: Chain::new(links),

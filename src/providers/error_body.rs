@@ -155,7 +155,11 @@ mod tests {
                 "plain (Client specified an invalid argument)",
                 None,
             ),
-            (json!([{"error": {"code": 503, "message": "m", "status": "UNAVAILABLE"}}]), "m (UNAVAILABLE, 503)", Some(503)),
+            (
+                json!([{"error": {"code": 503, "message": "m", "status": "UNAVAILABLE"}}]),
+                "m (UNAVAILABLE, 503)",
+                Some(503),
+            ),
             (
                 json!([{"candidates": []}, {"error": {"message": "m", "status": "NOT_FOUND"}}]),
                 "m (NOT_FOUND)",

@@ -105,13 +105,22 @@ impl Catalogue {
         inside: Vec<Arc<Model>>,
         credentials: Credentials,
         registered: Arc<Registered>,
-    ) -> Self {
         found: Arc<[ProviderEntry]>,
     ) -> Self {
         let Contents { mut providers, mut models, declared, problems } = contents;
         let all = declared.into_iter().chain(registered.virtual_models());
         let virtual_models = virtual_models::add(&mut providers, &mut models, all);
-        Self { dir: dir.to_owned(), providers, models, virtual_models, inside, credentials, registered, found, problems }
+        Self {
+            dir: dir.to_owned(),
+            providers,
+            models,
+            virtual_models,
+            inside,
+            credentials,
+            registered,
+            found,
+            problems,
+        }
     }
 
     /// What was registered.
@@ -297,8 +306,6 @@ fn read(file: &Path) -> Result<Option<Document>, DocumentError> {
         }
     };
     Document::parse(file, text, Syntax::Comments).map(Some)
-}
-    }
 }
 
 fn sources(providers: &[ProviderEntry]) -> HashMap<String, KeySources> {
