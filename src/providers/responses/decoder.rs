@@ -216,8 +216,10 @@ impl Decoder {
     fn failure(&self, status: &str, event: &Event<'_>, json: &[u8]) -> Failure {
         let in_response = event.response.0.as_ref().is_some_and(|response| is_error(response.error));
         if !in_response && !is_error(event.error) {
-            let class = if status == "cancelled" { FailureClass::ProviderStop } else { FailureClass::ServerError };
-            return Failure::new(class, format!("The provider ended the answer without a reason (status: {status})"));
+            return match status {
+                "cancelled" => Failure::new(FailureClass::ProviderStop, "The provider cancelled the answer"),
+                _ => Failure::new(FailureClass::ServerError, "The provider reported a server error without a text"),
+            };
         }
         let body: serde_json::Value = serde_json::from_slice(json).unwrap_or_default();
         stream_failure(&self.provider, if in_response { &body["response"] } else { &body })

@@ -1,3 +1,5 @@
+//! Requests by tables: fields and headers here, the conversation in `replay`.
+
 mod replay;
 
 use std::sync::Arc;

@@ -1,3 +1,5 @@
+//! Answers by tables: ends, texts and usage here, calls and reasoning in files of their own.
+
 mod calls;
 mod reasoning;
 
@@ -7,7 +9,7 @@ use serde_json::{Value, json};
 use super::*;
 use crate::{
     protocol::{AssistantMessage, Block, StreamEvent, ThinkingLevel, stream::PartialMessage},
-    providers::testing::plain_model,
+    providers::{error_text::classify_text, testing::plain_model},
 };
 
 fn decoder() -> Decoder {
@@ -158,7 +160,12 @@ fn every_status_has_its_end() {
     for (event, stop, raw, class) in table {
         let (message, failure) = run(std::slice::from_ref(&event));
         assert_eq!((message.stop_reason, message.raw_stop_reason.as_deref()), (stop, raw), "{event}");
-        assert_eq!(failure.map(|failure| failure.class), class, "{event}");
+        assert_eq!(failure.as_ref().map(|failure| failure.class), class, "{event}");
+        if let Some(failure) = failure {
+            // What is stored says the same about another try as the live failure.
+            let stored = classify_text(&failure.message, "openai");
+            assert_eq!(stored.retryable, failure.retryable, "{failure}");
+        }
     }
 }
 
