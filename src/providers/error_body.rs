@@ -43,7 +43,7 @@ impl ErrorBody {
             _ => None,
         };
         let said = |value: &Value| match value {
-            Value::String(text) if !text.is_empty() => Some(text.clone()),
+            Value::String(text) if !text.trim().is_empty() => Some(text.clone()),
             // Some validate with a list of faults under `message`.
             Value::Object(_) | Value::Array(_) => Some(value.to_string()),
             _ => None,
@@ -186,6 +186,7 @@ mod tests {
             (json!({"type": "error", "status": 429, "error": {"type": "t", "message": "m"}}), "m (t)", Some(429)),
             (json!({"error": {"message": "m", "status": "INTERNAL"}}), "m", None),
             (json!({"error": {"message": "m", "status": 200}}), "m", None),
+            (json!({"error": {"message": " \n"}}), "The provider reported an error without a text", None),
             (json!({"error": {}}), "The provider reported an error without a text", None),
             (json!(7), "The provider reported an error without a text", None),
         ];

@@ -93,8 +93,9 @@ pub fn run(target: &Target, plan: &Plan) -> Report {
     });
     if plan.keep {
         report.fresh.retain(|input| input.len() <= KEEP_INPUT);
+        // Some of every size: the smallest alone are all alike.
         report.fresh.sort_by_key(Vec::len);
-        for input in report.fresh.iter().take(KEEP_LIMIT) {
+        for input in report.fresh.iter().step_by(report.fresh.len().div_ceil(KEEP_LIMIT).max(1)) {
             corpus::keep(&target.name, "shape", input);
         }
     }
