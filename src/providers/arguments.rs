@@ -6,6 +6,10 @@ use serde_json::{Map, Value};
 
 use super::json_repair::repair;
 
+/// Levels of objects and lists within each other at most. JSON is read to 127 levels, and sessions and requests put
+/// some around the arguments: what cannot be read back must not be stored.
+const DEPTH_LIMIT: usize = 100;
+
 /// Reads the complete argument text of a call. No text at all, blank text and `null` mean "no arguments".
 ///
 /// # Errors
@@ -20,10 +24,22 @@ pub fn parse(raw: &str) -> Result<Map<String, Value>, String> {
         Cow::Borrowed(_) => Err(error),
     });
     match parsed {
+        Ok(Value::Object(arguments)) if !arguments.values().all(|value| fits(value, DEPTH_LIMIT - 1)) => {
+            Err(describe(&format!("more than {DEPTH_LIMIT} levels of objects and lists"), raw))
+        }
         Ok(Value::Object(arguments)) => Ok(arguments),
         Ok(Value::Null) => Ok(Map::new()),
         Ok(other) => Err(describe(&format!("expected a JSON object, got {}", kind(&other)), raw)),
         Err(error) => Err(describe(&error.to_string(), raw)),
+    }
+}
+
+/// Whether a value has at most `levels` levels of objects and lists.
+fn fits(value: &Value, levels: usize) -> bool {
+    match value {
+        Value::Object(members) => levels > 0 && members.values().all(|value| fits(value, levels - 1)),
+        Value::Array(elements) => levels > 0 && elements.iter().all(|value| fits(value, levels - 1)),
+        _ => true,
     }
 }
 
@@ -67,6 +83,13 @@ mod tests {
         for (raw, value) in table {
             assert_eq!(parse(raw).map(Value::Object), Ok(value), "{raw}");
         }
+    }
+
+    #[test]
+    fn arguments_that_could_not_be_read_back_are_refused() {
+        let nested = |levels: usize| format!("{{\"a\":{}{}}}", "[".repeat(levels - 1), "]".repeat(levels - 1));
+        assert!(parse(&nested(100)).is_ok());
+        assert!(parse(&nested(101)).unwrap_err().starts_with("more than 100 levels"));
     }
 
     #[test]

@@ -206,9 +206,10 @@ impl Assembler {
         }
     }
 
-    /// Adds to a thinking block's signature, which comes in pieces.
+    /// Adds to a thinking block's signature, which comes in pieces. Behind the end of the block it is too late: the
+    /// signed block has been shown.
     pub fn thinking_signature(&mut self, index: usize, piece: &str) {
-        if let Some(Draft::Thinking { block, .. }) = self.blocks.get_mut(index)
+        if let Some(Draft::Thinking { block, open: true }) = self.blocks.get_mut(index)
             && !piece.is_empty()
         {
             block.thinking_signature.get_or_insert_default().push_str(piece);

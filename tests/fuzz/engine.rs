@@ -16,7 +16,7 @@ use crate::{
 };
 
 /// Inputs for each target in a short run.
-const SHORT: u64 = 250;
+const SHORT: u64 = 100;
 /// Inputs that are built upon at most.
 const POOL_LIMIT: usize = 4096;
 /// The largest input that is built upon, in bytes.

@@ -2,7 +2,7 @@
 
 use std::{
     collections::HashMap,
-    sync::Arc,
+    sync::{Arc, LazyLock},
     time::{Duration, Instant},
 };
 
@@ -63,11 +63,11 @@ pub fn check(api: &str, body: &[u8]) -> u64 {
         let bytes: Vec<&[u8]> = body.chunks(1).collect();
         assert_same(&whole, &decode(api, &request, &bytes, None), "another result byte by byte");
     }
-    let message = check_answer(&whole);
+    let message = check_answer(api, &whole);
     // A fault behind the end mark does not matter; before it, an answer is not complete either way.
     let reset = Failure::new(FailureClass::Network, "reset");
     let cut_off = decode(api, &request, &[body], Some(reset));
-    assert_eq!(check_answer(&cut_off).is_failed(), message.is_failed(), "a fault at the end decides");
+    assert_eq!(check_answer(api, &cut_off).is_failed(), message.is_failed(), "a fault at the end decides");
     check_replay(&request, message);
     check_time(time, body.len(), || drop(decode(api, &request, &[body], None)));
     shape(&whole)
@@ -121,7 +121,10 @@ fn assert_same(whole: &[StreamEvent], other: &[StreamEvent], what: &str) {
     assert!(whole == other, "{what}:\n{whole:#?}\n{other:#?}");
 }
 
-fn check_answer(events: &[StreamEvent]) -> &AssistantMessage {
+/// APIs that state the arguments of a call once more at its end. That word counts, also against the deltas (rule R7).
+const FINAL_WORD: &[&str] = &["openai-responses", "azure-openai-responses", "openai-codex-responses"];
+
+fn check_answer<'e>(api: &str, events: &'e [StreamEvent]) -> &'e AssistantMessage {
     let (message, done) = match events.last() {
         Some(StreamEvent::Done(message)) => (message, true),
         Some(StreamEvent::Failed { message, failure }) => {
@@ -132,6 +135,9 @@ fn check_answer(events: &[StreamEvent]) -> &AssistantMessage {
     };
     let mut faults = Vec::new();
     invariants(events, message, done, &mut faults);
+    if FINAL_WORD.contains(&api) {
+        faults.retain(|fault| !(fault.contains("the deltas") && fault.contains("are not ToolCall")));
+    }
     assert!(faults.is_empty(), "{faults:#?}\n{events:#?}");
     message
 }
@@ -172,19 +178,28 @@ fn without_fractions(message: &AssistantMessage) -> Value {
     value
 }
 
-/// Time in proportion to the size: twenty times what an unoptimised build needs. Measured again when it was exceeded,
-/// because machines have other work too.
-fn check_time(mut time: Duration, size: usize, again: impl Fn()) {
+/// Time in proportion to the size: twenty times what an unoptimised build needs. Measured again, without what other
+/// threads took, when it was exceeded.
+fn check_time(first: Duration, size: usize, again: impl Fn()) {
     let limit = Duration::from_millis(50) + Duration::from_nanos(4000) * u32::try_from(size).unwrap();
+    let mut time = first;
     for _ in 0..3 {
         if time <= limit {
             return;
         }
-        let begun = Instant::now();
+        let begun = thread_time();
         again();
-        time = begun.elapsed();
+        time = thread_time().saturating_sub(begun);
     }
     panic!("{time:?} for {size} bytes");
+}
+
+/// The time that this thread had a processor, where the system tells it.
+fn thread_time() -> Duration {
+    static BEGUN: LazyLock<Instant> = LazyLock::new(Instant::now);
+    let told = std::fs::read_to_string("/proc/thread-self/schedstat").ok();
+    let nanoseconds = told.as_deref().and_then(|told| told.split(' ').next()?.parse().ok());
+    nanoseconds.map_or_else(|| BEGUN.elapsed(), Duration::from_nanos)
 }
 
 /// The kinds of the events, the ways that arguments failed, and the end.
