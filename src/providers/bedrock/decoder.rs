@@ -158,7 +158,7 @@ impl Answer {
 
     /// Only calls are announced for certain; texts and thoughts begin with their first delta.
     fn block_start(&mut self, event: &Event<'_>, out: &mut Assembler) {
-        let next = || self.newest.map_or(0, |newest| newest + 1);
+        let next = || self.newest.map_or(0, |newest| newest.saturating_add(1));
         let index = event.content_block_index.0.unwrap_or_else(next);
         self.newest = Some(index);
         self.close(index, out);
