@@ -239,14 +239,18 @@ fn http_text(status: u16, headers: &HeaderMap, body: &str, is_page: bool, name: 
         page if is_page => title(page).unwrap_or_else(|| "(a web page)".to_owned()),
         text => cap(text),
     };
-    let id = header(headers, &["request-id", "x-request-id", "x-amzn-requestid", "mistral-correlation-id"]);
     let is_new = |text: &&str| !text.is_empty() && !body.contains(*text);
-    let id = id.filter(is_new).map(|id| format!("request id: {id}"));
+    let id = request_id(headers).filter(is_new).map(|id| format!("request id: {id}"));
     let more: Vec<String> = name.filter(is_new).map(str::to_owned).into_iter().chain(id).collect();
     match more.is_empty() {
         true => format!("{status}: {shown}"),
         false => format!("{status}: {shown} ({})", more.join(", ")),
     }
+}
+
+/// What the provider calls the request, for those who ask it about one.
+pub(crate) fn request_id(headers: &HeaderMap) -> Option<&str> {
+    header(headers, &["request-id", "x-request-id", "x-amzn-requestid", "mistral-correlation-id"])
 }
 
 /// The first of these headers that is there.

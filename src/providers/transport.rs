@@ -9,6 +9,7 @@ use tokio::time::{sleep, timeout};
 use super::{
     Request,
     cassette::{Playback, Player, Recorder, Take},
+    errors::request_id,
     http::{client_for, may_be_stale, read_failure, seconds, send_failure, shown},
     wire_api::Outgoing,
 };
@@ -105,7 +106,8 @@ async fn send(client: &Client, url: &Url, outgoing: &Outgoing, request: &Request
         let error = match within(limits.first_byte, sending).await {
             None => return Err(timed_out("Request timed out: no answer within", limits.first_byte, url)),
             Some(Ok(response)) => {
-                tracing::debug!(url = shown(url), status = response.status().as_u16(), "provider answered");
+                let request_id = request_id(response.headers());
+                tracing::debug!(url = shown(url), status = response.status().as_u16(), request_id, "provider answered");
                 return Ok(response);
             }
             Some(Err(error)) => error,

@@ -1,3 +1,4 @@
+use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
@@ -409,4 +410,60 @@ fn the_end_mark_is_known_while_extras_may_come() {
     assert!(decoder.is_complete() && !out.is_finished());
     decoder.push(&event("metadata", &json!({})), &mut out);
     assert!(out.is_finished(), "nothing comes behind the numbers");
+}
+
+/// Payloads that are nearly right.
+fn payload() -> impl Strategy<Value = String> {
+    let value = prop::sample::select(vec![
+        "0",
+        "1",
+        "-1",
+        "1e99",
+        "null",
+        "\"x\"",
+        "\"\"",
+        "\"AA==\"",
+        "\"end_turn\"",
+        "[1]",
+        "{}",
+        "{\"text\":\"a\"}",
+        "{\"toolUse\":{\"name\":\"ls\"}}",
+        "{\"toolUse\":{\"input\":\"{}\"}}",
+        "{\"reasoningContent\":{\"text\":\"t\"}}",
+        "{\"reasoningContent\":{\"redactedContent\":\"AA\"}}",
+        "{\"inputTokens\":1e30,\"totalTokens\":-1}",
+        "{\"a\":",
+        "\\",
+    ]);
+    let key = prop::sample::select(vec!["contentBlockIndex", "start", "delta", "stopReason", "usage", "message", "p"]);
+    prop::collection::vec((key, value), 0..4).prop_map(|fields| {
+        let fields: Vec<String> = fields.iter().map(|(key, value)| format!("\"{key}\":{value}")).collect();
+        format!("{{{}}}", fields.join(","))
+    })
+}
+
+proptest! {
+    #[test]
+    fn whatever_sound_frames_hold_there_is_one_end_and_the_pieces_do_not_matter(
+        events in prop::collection::vec((prop::sample::select(vec![
+            "messageStart", "contentBlockStart", "contentBlockDelta", "contentBlockStop", "messageStop", "metadata",
+            "novelty", "throttlingException",
+        ]), payload()), 0..12),
+    ) {
+        let frames: Vec<Vec<u8>> = events.iter().map(|(name, payload)| match *name {
+            "throttlingException" => exception(name, payload),
+            name => raw_event(name, payload.as_bytes()),
+        }).collect();
+        // Ids are made anew each time: a call without one is left out of the comparison.
+        if !frames.concat().windows(11).any(|part| part == b"\"toolUse\":{") {
+            run(&frames);
+        }
+        let request = request(plain_model("bedrock-converse-stream"), vec![]);
+        let (mut out, mut decoder) = (Assembler::new(&request), Decoder::new("amazon-bedrock"));
+        decoder.push(&frames.concat(), &mut out);
+        decoder.finish(None, &mut out);
+        let events = out.take_events();
+        prop_assert_eq!(events.iter().filter(|event| event.is_terminal()).count(), 1);
+        prop_assert!(events.last().is_some_and(StreamEvent::is_terminal));
+    }
 }
