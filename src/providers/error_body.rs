@@ -184,7 +184,7 @@ mod tests {
             ),
             (json!({"error": {"code": "1261", "message": "long"}}), "long (1261)", None),
             (json!({"type": "error", "status": 429, "error": {"type": "t", "message": "m"}}), "m (t)", Some(429)),
-            (json!({"error": {"message": "m", "status": "INTERNAL"}}), "m", None),
+            (json!({"error": {"message": "m", "status": "INTERNAL"}}), "m (INTERNAL)", Some(500)),
             (json!({"error": {"message": "m", "status": 200}}), "m", None),
             (json!({"error": {"message": " \n"}}), "The provider reported an error without a text", None),
             (json!({"error": {}}), "The provider reported an error without a text", None),
