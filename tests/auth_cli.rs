@@ -1,5 +1,7 @@
 //! Black-box tests of `troupe auth` (section 1.6): what it prints, what it stores, how it ends.
 
+#![allow(clippy::unwrap_used)]
+
 mod support;
 
 use std::os::unix::fs::PermissionsExt as _;
