@@ -35,7 +35,8 @@ const VARIABLES: [&str; 16] = [
 pub(super) fn kind(request: &Request) -> Access {
     match (&request.api_key, &request.aws) {
         (Some(key), _) if is_jwt(key.expose()) => Access::Jwt,
-        (Some(_), _) => Access::Key,
+        (Some(key), _) if key.expose().starts_with("sk-") => Access::Key,
+        (Some(_), _) => Access::Token,
         (None, Some(_)) => Access::Aws,
         (None, None) => Access::None,
     }
@@ -51,9 +52,11 @@ pub(super) fn variables(environment: &Environment) -> BTreeMap<String, String> {
 pub(super) fn pretend(request: &mut Request, kind: Access, variables: &BTreeMap<String, String>) {
     // OpenAI's keys are told from its tokens by how they begin.
     const STAND_IN: &str = "sk-replayed";
+    const TOKEN: &str = "replayed";
     (request.api_key, request.aws) = match kind {
         Access::None => (None, None),
         Access::Key => (Some(Secret::new(STAND_IN)), None),
+        Access::Token => (Some(Secret::new(TOKEN)), None),
         Access::Jwt => (Some(Secret::new(&jwt())), None),
         Access::Aws => {
             let secret_access_key = Secret::new(STAND_IN);
@@ -89,7 +92,7 @@ mod tests {
 
     #[test]
     fn a_replayed_request_proves_itself_in_the_recorded_way_and_with_nothing_real() {
-        for kind_of in [Access::None, Access::Key, Access::Jwt, Access::Aws] {
+        for kind_of in [Access::None, Access::Key, Access::Token, Access::Jwt, Access::Aws] {
             let mut replayed = request(plain_model("openai-completions"), vec![]);
             replayed.api_key = Some(Secret::new("sk-real-key"));
             replayed.environment = [("AWS_REGION", "mine"), ("OPENAI_API_KEY", "sk-real-key")].into_iter().collect();

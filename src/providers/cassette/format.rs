@@ -55,8 +55,10 @@ pub(super) enum Access {
     /// Not at all.
     #[default]
     None,
-    /// With a key.
+    /// With a key that begins as OpenAI's own do.
     Key,
+    /// With another key.
+    Token,
     /// With a signed token that tells who its owner is.
     Jwt,
     /// With a signature of Amazon's kind.

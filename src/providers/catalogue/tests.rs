@@ -142,8 +142,12 @@ fn found_providers_give_way_to_configured_ones_and_outlive_a_reload() {
     };
     let text =
         r#"{"providers": {"ollama": {"api": "a", "baseUrl": "http://127.0.0.1:1/v1", "models": [{"id": "mine"}]}}}"#;
-    let catalogue = catalogue(text, &[]).with_found(vec![entry("ollama"), entry("vllm")]);
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("models.json");
+    fs::write(&file, text).unwrap();
+    let catalogue =
+        Catalogue::load(dir.path(), Environment::default()).with_found(vec![entry("ollama"), entry("vllm")]);
     assert_eq!(names(&catalogue.available()), ["ollama/mine", "vllm/found"]);
-    // The folder of the test is gone by now: only what was found is left.
+    fs::remove_file(&file).unwrap();
     assert_eq!(names(&catalogue.reload().available()), ["ollama/found", "vllm/found"]);
 }
