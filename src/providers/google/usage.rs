@@ -36,7 +36,7 @@ impl Counts {
         let cached = self.cached_content_token_count.0.unwrap_or(0);
         Usage {
             input: self.prompt_token_count.0.unwrap_or(0).saturating_sub(cached),
-            output: self.candidates_token_count.0.unwrap_or(0) + thoughts.unwrap_or(0),
+            output: self.candidates_token_count.0.unwrap_or(0).saturating_add(thoughts.unwrap_or(0)),
             cache_read: cached,
             reasoning: thoughts,
             total_tokens: self.total_token_count.0.unwrap_or(0),
