@@ -4,18 +4,17 @@ use troupe::providers::wire_apis;
 
 use crate::{corpus, engine::guard, mutate::Framing, requests, texts, wire};
 
-/// Something that must hold for every input.
-/// What is asked of an input. Panics when something does not hold; gives a number that is the same for inputs that are
-/// treated alike.
-type Check = Box<dyn Fn(&[u8]) -> u64>;
+/// Panics when something does not hold. Gives a number that is the same for inputs that are treated alike.
+type Check = dyn Fn(&[u8]) -> u64;
 
+/// Something that must hold for every input.
 pub struct Target {
     pub name: String,
     /// Good inputs to begin with.
     pub seeds: Vec<Vec<u8>>,
     /// What the inputs are made of.
     pub framing: Framing,
-    check: Check,
+    check: Box<Check>,
 }
 
 impl Target {
