@@ -101,6 +101,8 @@ async fn prepare(work: PrepareWork) -> Result<ReadyRequest, Failure> {
     let PrepareWork { shared, tree, mut model, mut thinking, system_prompt, cancel, asking, .. } = work;
     let config = &shared.config;
     shared.subscribers.wait_low().await;
+    // What was registered, or read again, since the model was selected counts. Ids that only the user knows stay.
+    model = config.catalogue.now().find(&model.reference()).unwrap_or(model);
     let mut messages = tree.context().messages;
     if config.chain.has(AskPoint::Context) {
         let walked = config.chain.context(&asking, messages).await;

@@ -98,7 +98,7 @@ pub async fn inbox<T: Message>() -> (Addr<T>, UnboundedReceiver<T>) {
 /// What an agent is made of; the rest is as simple as can be.
 #[derive(Default)]
 pub struct Parts {
-    /// Turns of the scripted model.
+    /// Turns of the scripted model, or its whole script.
     pub turns: Value,
     /// Tools, all of them active.
     pub tools: Vec<Arc<dyn Tool>>,
@@ -146,6 +146,7 @@ impl Parts {
         let script = serde_json::json!({"turns": if self.turns.is_null() { "ok".into() } else { self.turns }});
         let script = match &script["turns"] {
             Value::Array(_) => script,
+            whole if whole["turns"].is_array() => whole.clone(),
             one => serde_json::json!({"turns": [one], "end": "repeat"}),
         };
         let provider: Arc<dyn Provider> = Arc::new(Scripted::from_value(&script).unwrap());

@@ -46,9 +46,9 @@ fn a_crash_between_state_and_request_routes_again() {
         world.routes.push(super::script::custom("route"));
         world.prompt("hi", None);
         world.pump();
+        world.trace.clear();
         world.crash(written);
         world.paused = false;
-        world.trace.clear();
         check_in(world, &[Text("ok")], &format!("agent_start turn_start {OK}"));
     }
 }
