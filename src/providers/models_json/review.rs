@@ -8,7 +8,7 @@ use crate::{
     store::document::{Fault, Field, Object, nearest},
 };
 
-const ROOT: [&str; 2] = ["$schema", "providers"];
+const ROOT: [&str; 3] = ["$schema", "providers", "virtualModels"];
 const PROVIDER: [&str; 14] = [
     "name",
     "baseUrl",
