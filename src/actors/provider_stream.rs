@@ -20,7 +20,7 @@ use crate::{
     protocol::{
         AgentMessage, AssistantMessage, Event, Failure, FailureClass, ModelRef, StopReason, StreamEvent, time::now_ms,
     },
-    providers::{Provider, Request, routing::CoolDown},
+    providers::{Provider, Request, overflow::is_silent_overflow, routing::CoolDown},
 };
 
 /// What the worker needs.
@@ -118,7 +118,14 @@ async fn relay(work: StreamWork) {
     });
     let fallback = account(&shared, &model.reference(), failure.as_ref(), routed.as_ref());
     // When the loop is gone, so is this worker: its death is under way.
-    let _ = to.deliver(Input::Answered { work, message, failure, started, fallback });
+    let hidden = failure.is_none() && is_silent_overflow(&message, model.context_window);
+    // An answer without a word is none: it is asked for again behind the compaction.
+    let failure = failure.or_else(|| {
+        let text = "The provider cut the conversation to its window and left no room for an answer";
+        (hidden && message.stop_reason == StopReason::Length).then(|| Failure::new(FailureClass::ContextOverflow, text))
+    });
+    let overflow = hidden && failure.is_none();
+    let _ = to.deliver(Input::Answered { work, message, failure, started, fallback, overflow });
 }
 
 /// Notes what an answer says about its model for all agents of the process. True when the request failed because its

@@ -117,6 +117,10 @@ struct Trace {
     attempt: u32,
     /// An overflow was recovered from, and neither a success nor a message of the user came since.
     overflow_tried: bool,
+    /// The last answer is good, and says that the conversation is larger than the window.
+    overflow: bool,
+    /// The failed attempt is left out, and behind the compaction it is made again.
+    recovering: bool,
     respawns: u32,
 }
 
@@ -224,8 +228,9 @@ impl Turn {
                 Ok(entries) => self.prepared(entries),
                 Err(failure) => self.failed_before_start(failure),
             },
-            Input::Answered { work, message, failure, started, fallback } if work == self.work => {
+            Input::Answered { work, message, failure, started, fallback, overflow } if work == self.work => {
                 self.trace().fallback = fallback;
+                self.trace().overflow = overflow;
                 self.answered(message, failure, started);
             }
             Input::CallsStarted { work, places } if work == self.work => {

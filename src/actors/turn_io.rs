@@ -112,6 +112,8 @@ pub enum Input {
         started: bool,
         /// It failed, and another model is free to answer the same request at once.
         fallback: bool,
+        /// It did not fail, and its numbers say all the same that the conversation is larger than the window.
+        overflow: bool,
     },
     /// Calls begin: from here on they may have effects.
     CallsStarted {

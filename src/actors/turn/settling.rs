@@ -29,7 +29,13 @@ impl Turn {
         let fallback = trace.fallback;
         let delay = failure.as_ref().filter(|_| !overflow).and_then(|failure| retry.delay(attempt, failure, fallback));
         self.publish(Event::AgentEnd { messages, will_retry: delay.is_some() });
-        let Some(failure) = failure else { return self.before_settle() };
+        let Some(failure) = failure else {
+            // The conversation goes on in less room; what was answered stands.
+            return match mem::take(&mut self.trace().overflow) && !self.is_aborted() {
+                true => self.start_compaction(CompactionReason::Overflow, None, None),
+                false => self.before_settle(),
+            };
+        };
         if overflow {
             return self.recover_from_overflow(&failure.message);
         }
@@ -78,7 +84,10 @@ impl Turn {
         if self.is_aborted() {
             return self.before_settle();
         }
-        let Some(ms) = delay_ms else { return self.start_compaction(CompactionReason::Overflow, None, None) };
+        let Some(ms) = delay_ms else {
+            self.trace().recovering = true;
+            return self.start_compaction(CompactionReason::Overflow, None, None);
+        };
         if self.trace().attempt == 0 {
             return self.before_settle();
         }
@@ -135,6 +144,9 @@ impl Turn {
         cause: &str,
         error: CommandError,
     ) {
+        if let Some(trace) = &mut self.trace {
+            trace.recovering = false;
+        }
         let aborted = cause == CANCELLED;
         let kind = match reason {
             CompactionReason::Manual => "Compaction failed",
@@ -167,7 +179,8 @@ impl Turn {
             }
             _ => None,
         });
-        let will_retry = reason == CompactionReason::Overflow && !self.is_aborted();
+        let recovering = self.trace.as_mut().is_some_and(|trace| mem::take(&mut trace.recovering));
+        let will_retry = recovering && !self.is_aborted();
         self.publish(Event::CompactionEnd {
             reason,
             result: result.clone(),

@@ -85,6 +85,25 @@ fn an_answer_cut_short_for_want_of_room_is_an_overflow() {
 }
 
 #[test]
+fn a_good_answer_that_hides_an_overflow_stands_and_the_history_is_compacted_behind_it() {
+    const HIDDEN: &str = "=started agent_start turn_start user(hi) >call assistant(ok) turn_end agent_end
+                          compaction_start(overflow) >compact";
+    check(&[Prompt("hi"), Overflows, Text("ok"), Compacted], &format!("{HIDDEN} compaction_end agent_settled"));
+    check(
+        &[Prompt("hi"), Overflows, Text("ok"), NotCompacted("why"), Prompt("more"), Text("ok")],
+        &format!(
+            "{HIDDEN} compaction_end(Context_overflow_recovery_failed:_why) agent_settled =started agent_start
+             turn_start user(more) >call assistant(ok) turn_end agent_end agent_settled"
+        ),
+    );
+    check(
+        &[Prompt("hi"), Overflows, Calls(&["read"]), Run("text"), Text("ok")],
+        "=started agent_start turn_start user(hi) >call assistant(call:read) >tools[0] tool_start(0) tool_end(0)
+         result(text) turn_end turn_start >call assistant(ok) turn_end agent_end agent_settled",
+    );
+}
+
+#[test]
 fn a_second_overflow_in_a_row_is_told_and_settles() {
     check(
         &[Prompt("hi"), Fails(ContextOverflow), Compacted, Fails(ContextOverflow)],

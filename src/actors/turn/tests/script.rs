@@ -47,6 +47,8 @@ pub enum Step {
     Routes,
     /// When the next call fails, another model is free.
     Fallback,
+    /// The next good answer took more than the window holds.
+    Overflows,
     Begin(&'static [usize]),
     Done(usize, &'static str),
     /// A result that asks the loop to end.
@@ -121,6 +123,7 @@ pub fn run(world: &mut World, step: &Step) {
         Step::Unready(class) => world.prepared(Err(Failure::new(class, class.name()))),
         Step::Routes => world.routes.push(custom("route")),
         Step::Fallback => world.fallback = true,
+        Step::Overflows => world.overflow = true,
         Step::Begin(places) => world.begin(places),
         Step::Done(place, text) => world.finish(place, ToolOutput::text(text)),
         Step::Ends(place) => world.finish(place, ToolOutput { terminate: true, ..ToolOutput::text("end") }),

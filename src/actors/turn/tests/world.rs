@@ -45,6 +45,8 @@ pub struct World {
     pub routes: Vec<EntryBody>,
     /// Another model is free when the next call fails.
     pub fallback: bool,
+    /// The next good answer says that the window is too small.
+    pub overflow: bool,
     /// A system message is put before the first entries that declare tools.
     pub declares: bool,
     pub now: Millis,
@@ -75,6 +77,7 @@ impl World {
             paused: false,
             routes: Vec::new(),
             fallback: false,
+            overflow: false,
             declares: false,
             now: 0,
             tickets: 0,
@@ -257,7 +260,8 @@ impl World {
             self.publish(Event::MessageStart { message });
         }
         let fallback = std::mem::take(&mut self.fallback) && failure.is_some();
-        self.feed(Input::Answered { work, message: Arc::new(message), failure, started, fallback });
+        let overflow = std::mem::take(&mut self.overflow) && failure.is_none();
+        self.feed(Input::Answered { work, message: Arc::new(message), failure, started, fallback, overflow });
     }
 
     /// Calls of the batch begin.
@@ -345,7 +349,14 @@ fn late_inputs(work: Work) -> [Input; 10] {
         Input::Stored { work, result: Ok(Vec::new()) },
         Input::Asked { work, verdict: None },
         Input::Prepared { work, result: Ok(Vec::new()) },
-        Input::Answered { work, message: Arc::default(), failure: None, started: false, fallback: false },
+        Input::Answered {
+            work,
+            message: Arc::default(),
+            failure: None,
+            started: false,
+            fallback: false,
+            overflow: false,
+        },
         Input::CallsStarted { work, places: vec![0, 1] },
         Input::CallFinished { work, place: 0, finished },
         Input::BatchDone { work },
