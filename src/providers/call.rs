@@ -19,7 +19,7 @@ use tokio::{task::yield_now, time::timeout};
 use uuid::Uuid;
 
 use super::{
-    EventStream, Request,
+    EventStream, Request, amendments,
     assembler::Assembler,
     errors::{aborted, http_failure, wrong_body_failure},
     headers::{redact, secrets},
@@ -180,6 +180,8 @@ struct Opened {
 
 /// Sends the request until an answer comes that is an event stream.
 async fn open(api: &dyn WireApi, request: &Request, transport: &Transport) -> Result<Opened, Failure> {
+    let amended_before = amendments::apply(api, request);
+    let request = amended_before.as_ref().unwrap_or(request);
     let mut outgoing = api.request(request)?;
     let url = Url::parse(&outgoing.url).ok().filter(|url| url.has_host()).ok_or_else(|| {
         let text = format!("Provider \"{}\": its baseUrl \"{}\" is no valid URL", request.model.provider, outgoing.url);
@@ -187,11 +189,16 @@ async fn open(api: &dyn WireApi, request: &Request, transport: &Transport) -> Re
     })?;
     let line = transport.line(&url, request.timeouts.connect)?;
     let mut tries = 0;
-    let mut amended = None;
+    let mut amended: Option<(Request, Failure)> = None;
     loop {
         let failure = match line.send(api.name(), &url, &outgoing, request).await {
             Ok(answer) => match judge(answer, request).await {
-                Ok(opened) => return Ok(opened),
+                Ok(opened) => {
+                    if let Some((_, refusal)) = &amended {
+                        amendments::remember(request, refusal);
+                    }
+                    return Ok(opened);
+                }
                 Err(failure) => failure,
             },
             Err(failure) => failure,
@@ -200,7 +207,7 @@ async fn open(api: &dyn WireApi, request: &Request, transport: &Transport) -> Re
             && let Some(other) = api.amend(request, &failure)
         {
             outgoing = api.request(&other)?;
-            amended = Some(other);
+            amended = Some((other, failure));
             continue;
         }
         if !failure.retryable {
@@ -214,7 +221,7 @@ async fn open(api: &dyn WireApi, request: &Request, transport: &Transport) -> Re
         tries += 1;
         if request.aws.is_some() {
             // A signature is good for some minutes only.
-            outgoing = api.request(amended.as_ref().unwrap_or(request))?;
+            outgoing = api.request(amended.as_ref().map_or(request, |(other, _)| other))?;
         }
     }
 }

@@ -7,7 +7,7 @@
 //! | module | what |
 //! |---|---|
 //! | [`completions`], [`responses`], [`anthropic`], [`google`], [`bedrock`], [`mistral`] | the wire APIs: each translates the request and decodes the stream, nothing else |
-//! | [`mod@wire_api`], `call`, [`http`], [`tls`] | what an API module implements, one call, the HTTP client |
+//! | [`mod@wire_api`], `call`, `amendments`, [`http`], [`tls`] | what an API module implements, one call, the HTTP client |
 //! | [`sse`], [`assembler`], [`arguments`], [`call_ids`], [`json_repair`] | framing, building the message, arguments of calls |
 //! | [`transform`], [`prompt`], [`limits`], [`sampling`], [`headers`], `request_json`, `thinking`, `compat`, `hosts`, `azure`, `result_text` | making a request |
 //! | [`errors`], [`error_text`], [`overflow`], [`retry_after`], `error_body`, `rpc_details` | what a failure means |
@@ -19,6 +19,7 @@
 //! | [`transport`], [`cassette`] | recording exchanges, and replaying them in place of the network |
 //! | [`offline`], [`scripted`] | models inside the program |
 
+mod amendments;
 pub mod anthropic;
 pub mod arguments;
 pub mod assembler;

@@ -283,11 +283,12 @@ async fn retries_inside_a_call_end_where_they_should() {
 }
 
 #[tokio::test]
-async fn old_thinking_that_is_refused_is_left_out_in_a_second_try() {
+async fn old_thinking_that_is_refused_is_left_out_in_a_second_try_and_from_then_on() {
     let refusal = r#"{"error":{"message":"messages.1.content.0: Invalid `signature` in `thinking` block"}}"#;
     let done = "data: {\"type\":\"message_start\",\"message\":{}}\n\ndata: {\"type\":\"message_stop\"}\n\n";
     let reply = response(200, &[("content-type", "text/event-stream")], done);
-    let server = Server::start([Step::Answer(vec![response(400, &[], refusal)]), Step::Answer(vec![reply])]).await;
+    let steps = [response(400, &[], refusal), reply.clone(), reply].map(|answer| Step::Answer(vec![answer]));
+    let server = Server::start(steps).await;
     let fixture = fixtures().into_iter().find(|fixture| fixture.file.ends_with("anthropic/text-basic.sse")).unwrap();
     let mut asked = fixture.request(&server.url);
     let thinking = ThinkingBlock { thinking: "old".into(), thinking_signature: Some("sig".into()), redacted: None };
@@ -300,14 +301,19 @@ async fn old_thinking_that_is_refused_is_left_out_in_a_second_try() {
         ..AssistantMessage::default()
     };
     asked.messages = vec![asked.messages[0].clone(), Message::Assistant(Arc::new(past)), asked.messages[0].clone()];
-    let batches: Vec<_> = provider_for("anthropic-messages").unwrap().stream(asked).collect().await;
-    assert!(matches!(batches.concat().last(), Some(StreamEvent::Done(_))));
+    asked.session_id = Some("a session whose old thinking is refused".into());
+    for _ in 0..2 {
+        let batches: Vec<_> = provider_for("anthropic-messages").unwrap().stream(asked.clone()).collect().await;
+        assert!(matches!(batches.concat().last(), Some(StreamEvent::Done(_))));
+    }
     let bodies: Vec<_> = server.seen().iter().map(|seen| String::from_utf8_lossy(&seen.body).into_owned()).collect();
     assert!(
         bodies[0].contains("\"signature\":\"sig\"")
             && !bodies[1].contains("\"signature\"")
             && bodies[1].contains("said")
     );
+    assert_eq!(bodies[2], bodies[1], "what was refused is not sent again");
+    assert_eq!(bodies.len(), 3);
 }
 
 #[tokio::test]
