@@ -4,6 +4,7 @@
 //! books: places in the content, ids of calls, arguments, usage and its price, and exactly one terminal event.
 
 mod call;
+pub(crate) mod run;
 
 use std::{collections::HashSet, sync::Arc, time::Instant};
 

@@ -1,6 +1,6 @@
 //! The error objects of providers, in all their shapes.
 
-use serde_json::Value;
+use serde_json::{Value, value::RawValue};
 
 use super::rpc_details::{Limit, RpcDetails, http_status};
 
@@ -28,6 +28,11 @@ pub(crate) struct ErrorBody {
     pub retry_after_ms: Option<u64>,
     /// What a router's own upstream said.
     pub upstream: Option<String>,
+}
+
+/// Whether a field of an event holds an error: some gateways put an empty one into every event.
+pub(crate) fn is_error(field: Option<&RawValue>) -> bool {
+    field.is_some_and(|error| !matches!(error.get(), "null" | "\"\"" | "false" | "{}" | "[]"))
 }
 
 impl ErrorBody {

@@ -19,6 +19,7 @@ use crate::{
     protocol::{Failure, FailureClass},
     providers::{
         assembler::Assembler,
+        error_body::is_error,
         errors::{malformed_event, stream_failure},
         json_repair::read_lax,
         lax::{Count, First, List, Obj, PartsOrText, Text},
@@ -98,13 +99,6 @@ struct Custom<'a> {
     input: Text<'a>,
 }
 
-impl Chunk<'_> {
-    /// Some gateways put an empty error into every chunk.
-    fn is_error(&self) -> bool {
-        self.error.is_some_and(|error| !matches!(error.get(), "\"\"" | "false" | "{}" | "[]"))
-    }
-}
-
 /// Reads one answer.
 pub struct Decoder {
     provider: String,
@@ -139,7 +133,7 @@ impl Decoder {
         out.response_id(chunk.id.get().unwrap_or_default());
         out.response_model(chunk.model.get().unwrap_or_default());
         let choice = chunk.choices.0.as_ref().and_then(|choice| choice.0.as_ref());
-        if !chunk.is_error() {
+        if !is_error(chunk.error) {
             out.start();
         }
         if let Some(delta) = choice.and_then(|choice| choice.delta.0.as_ref()) {
@@ -236,7 +230,7 @@ impl EventDecoder for Decoder {
         let Obj(Some(chunk)) = parsed else { return };
         self.chunk(&chunk, out);
         // Servers that stop with an error send it as an object in a chunk, or as an event of that name.
-        if chunk.is_error() || event.name == "error" {
+        if is_error(chunk.error) || event.name == "error" {
             out.fail(stream_failure(&self.provider, &serde_json::from_slice(json).unwrap_or_default()));
         }
     }

@@ -12,7 +12,10 @@ use super::usage::Counts;
 use crate::{
     protocol::{Failure, FailureClass, StopReason},
     providers::{
-        assembler::Assembler,
+        assembler::{
+            Assembler,
+            run::{Kind, Run},
+        },
         errors::{malformed_event, stream_failure},
         json_repair::read_lax,
         lax::{First, Flag, List, Obj, Text},
@@ -117,18 +120,10 @@ impl<'de: 'a, 'a> Deserialize<'de> for Part<'a> {
     }
 }
 
-/// What an open block holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
-    Text,
-    Thinking,
-}
-
 /// Reads one answer.
 pub struct Decoder {
     provider: String,
-    /// The block that the next part of its kind continues, and its place.
-    open: Option<(Kind, usize)>,
+    run: Run,
     counts: Counts,
     finish: Option<String>,
     finish_message: Option<String>,
@@ -142,7 +137,7 @@ impl Decoder {
     pub fn new(provider: &str) -> Self {
         Self {
             provider: provider.to_owned(),
-            open: None,
+            run: Run::default(),
             counts: Counts::default(),
             finish: None,
             finish_message: None,
@@ -204,24 +199,7 @@ impl Decoder {
         if text.is_empty() && signature.is_none() {
             return;
         }
-        let place = match self.open {
-            Some((open, place)) if open == kind => place,
-            _ => {
-                self.close(out);
-                let place = match kind {
-                    Kind::Text => out.text_start(),
-                    Kind::Thinking => out.thinking_start(),
-                };
-                self.open = Some((kind, place));
-                place
-            }
-        };
-        if !text.is_empty() {
-            match kind {
-                Kind::Text => out.text_delta(place, text),
-                Kind::Thinking => out.thinking_delta(place, text),
-            }
-        }
+        let place = self.run.add(kind, text, out);
         if let Some(signature) = signature {
             match kind {
                 Kind::Text => out.text_replay(place, signature.to_owned()),
@@ -232,19 +210,13 @@ impl Decoder {
 
     /// Calls come whole.
     fn call(&mut self, call: &FunctionCall<'_>, signature: Option<&str>, out: &mut Assembler) {
-        self.close(out);
+        self.run.close(out);
         let place = out.call_start(call.id.get().unwrap_or_default(), call.name.get().unwrap_or_default());
         if let Some(signature) = signature {
             out.call_replay(place, signature.to_owned());
         }
         out.call_delta(place, call.args.map_or("", RawValue::get));
         out.end_block(place);
-    }
-
-    fn close(&mut self, out: &mut Assembler) {
-        if let Some((_, place)) = self.open.take() {
-            out.end_block(place);
-        }
     }
 
     /// Ends the answer as its finish reason says.

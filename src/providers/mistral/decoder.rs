@@ -10,11 +10,15 @@ use super::usage::WireUsage;
 use crate::{
     protocol::{Failure, FailureClass},
     providers::{
-        assembler::Assembler,
+        assembler::{
+            Assembler,
+            run::{Kind, Run},
+        },
         completions::{
             calls::{Calls, Function},
             ends::stop_reason,
         },
+        error_body::is_error,
         errors::{malformed_event, stream_failure},
         json_repair::read_lax,
         lax::{Count, First, List, Obj, Text, TextOrList},
@@ -94,23 +98,16 @@ struct Call<'a> {
 
 impl Chunk<'_> {
     fn is_error(&self) -> bool {
-        let gateways = self.error.is_some_and(|error| !matches!(error.get(), "\"\"" | "false" | "{}" | "[]"));
-        gateways || self.object.get() == Some("error") || (self.detail.is_some() && self.choices.0.is_none())
+        is_error(self.error)
+            || self.object.get() == Some("error")
+            || (self.detail.is_some() && self.choices.0.is_none())
     }
-}
-
-/// What a piece is.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
-    Text,
-    Thinking,
 }
 
 /// Reads one answer.
 pub struct Decoder {
     provider: String,
-    /// The block that the next piece of its kind is added to.
-    open: Option<(Kind, usize)>,
+    run: Run,
     calls: Calls,
     finish: Option<String>,
 }
@@ -119,7 +116,7 @@ impl Decoder {
     /// A decoder for an answer of `provider`.
     #[must_use]
     pub fn new(provider: &str) -> Self {
-        Self { provider: provider.to_owned(), open: None, calls: Calls::default(), finish: None }
+        Self { provider: provider.to_owned(), run: Run::default(), calls: Calls::default(), finish: None }
     }
 
     fn chunk(&mut self, chunk: &Chunk<'_>, out: &mut Assembler) {
@@ -153,7 +150,7 @@ impl Decoder {
             }
         }
         for call in delta.tool_calls.0.iter().filter_map(|call| call.0.as_ref()) {
-            self.close(out);
+            self.run.close(out);
             let nothing = Function::default();
             let function = call.function.0.as_ref().unwrap_or(&nothing);
             self.calls.function(call.index.0, call.id.get().unwrap_or_default(), function, out);
@@ -176,30 +173,7 @@ impl Decoder {
     /// conversation cannot be replayed.
     fn piece(&mut self, kind: Kind, text: &Text<'_>, out: &mut Assembler) {
         let Some(text) = text.filled() else { return };
-        let place = match self.open {
-            Some((open, place)) if open == kind => place,
-            _ => self.open(kind, out),
-        };
-        match kind {
-            Kind::Text => out.text_delta(place, text),
-            Kind::Thinking => out.thinking_delta(place, text),
-        }
-    }
-
-    fn open(&mut self, kind: Kind, out: &mut Assembler) -> usize {
-        self.close(out);
-        let place = match kind {
-            Kind::Text => out.text_start(),
-            Kind::Thinking => out.thinking_start(),
-        };
-        self.open = Some((kind, place));
-        place
-    }
-
-    fn close(&mut self, out: &mut Assembler) {
-        if let Some((_, place)) = self.open.take() {
-            out.end_block(place);
-        }
+        self.run.add(kind, text, out);
     }
 }
 

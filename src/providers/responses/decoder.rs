@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 
 use super::{
-    events::{Event, Response, WireItem, argument_text, is_error},
+    events::{Event, Response, WireItem, argument_text},
     items::{Item, Items, Kind, KindName, Part},
     replay::{TextItem, stored_call_id, with_encrypted_content},
     usage::tier_factor,
@@ -15,6 +15,7 @@ use crate::{
     protocol::{Failure, FailureClass, Model, StopReason},
     providers::{
         assembler::Assembler,
+        error_body::is_error,
         errors::{malformed_event, stream_failure},
         json_repair::read_lax,
         lax::Obj,

@@ -147,8 +147,3 @@ pub(super) fn argument_text(raw: Option<&RawValue>) -> Cow<'_, str> {
         None => Cow::Borrowed(""),
     }
 }
-
-/// Whether a field holds an error: some gateways put an empty one into every event.
-pub(super) fn is_error(error: Option<&RawValue>) -> bool {
-    error.is_some_and(|error| !matches!(error.get(), "null" | "\"\"" | "false" | "{}" | "[]"))
-}
