@@ -192,7 +192,8 @@ fn is_secret(name: &str) -> bool {
     ["code", "code_verifier", "device_code", "refresh_token", "client_secret", "assertion"].contains(&name)
 }
 
-fn form(fields: &[(&str, &str)]) -> String {
+/// The fields as a form.
+pub(crate) fn form(fields: &[(&str, &str)]) -> String {
     // The URL type writes forms; it is part of the HTTP client.
     let Ok(mut url) = Url::parse("http://localhost/") else { return String::new() };
     url.query_pairs_mut().extend_pairs(fields);

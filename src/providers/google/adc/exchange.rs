@@ -16,6 +16,7 @@ use crate::{
         Secret,
         credentials::ambient::AmbientError,
         http::{self, client_for, seconds, send_failure},
+        oauth::token_call::form,
     },
 };
 
@@ -66,12 +67,11 @@ pub(super) async fn grant(source: &Source) -> Result<Grant, AmbientError> {
     })
 }
 
-async fn post(address: &str, form: &[(&str, &str)]) -> Result<Grant, String> {
+async fn post(address: &str, fields: &[(&str, &str)]) -> Result<Grant, String> {
     let url = Url::parse(address).ok().filter(Url::has_host);
     let url = url.ok_or_else(|| format!("the field \"token_uri\" (\"{address}\") is no valid URL"))?;
     let client = client_for(&url, Some(LIMIT)).map_err(|failure| failure.message)?;
-    let request =
-        client.post(url.clone()).header(CONTENT_TYPE, "application/x-www-form-urlencoded").body(form_text(&url, form));
+    let request = client.post(url.clone()).header(CONTENT_TYPE, "application/x-www-form-urlencoded").body(form(fields));
     send(request, &url, LIMIT).await
 }
 
@@ -113,23 +113,9 @@ fn read(status: StatusCode, body: &[u8]) -> Result<Grant, String> {
     Err(text)
 }
 
-/// The fields as a form. The URL only lends its way of writing them.
-fn form_text(url: &Url, fields: &[(&str, &str)]) -> String {
-    let mut url = url.clone();
-    url.set_query(None);
-    url.query_pairs_mut().extend_pairs(fields);
-    url.query().unwrap_or_default().to_owned()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn forms_are_escaped() {
-        let url = Url::parse("http://localhost/token?x=1").unwrap();
-        assert_eq!(form_text(&url, &[("a", "1/x+y z"), ("b", "é&=")]), "a=1%2Fx%2By+z&b=%C3%A9%26%3D");
-    }
 
     #[test]
     fn answers_are_tokens_or_reasons() {
