@@ -154,7 +154,7 @@ impl Parts {
         if !self.models.is_null() {
             std::fs::write(dir.path().join("models.json"), self.models.to_string()).unwrap();
         }
-        let catalogue = LiveCatalogue::new(Catalogue::load(dir.path(), Environment::of_process()));
+        let catalogue = LiveCatalogue::new(Catalogue::load(dir.path(), Environment::default()));
         let mut registry = ExtensionRegistry::default();
         for extension in &self.extensions {
             registry.register(extension.clone()).unwrap();
