@@ -1,11 +1,13 @@
 //! Headers that some hosts want whatever the API.
 
 use super::{Request, headers::Headers};
-use crate::protocol::{Block, Content, Message, Model};
+use crate::protocol::{Block, Content, Message};
 
 /// OpenCode counts requests by session.
-pub(crate) fn session_headers(headers: &mut Headers, model: &Model, session: &str) {
-    if matches!(model.provider.as_str(), "opencode" | "opencode-go") {
+pub(crate) fn session_headers(headers: &mut Headers, request: &Request) {
+    if let Some(session) = &request.session_id
+        && matches!(request.model.provider.as_str(), "opencode" | "opencode-go")
+    {
         headers.set("x-opencode-session", session);
     }
 }

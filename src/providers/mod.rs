@@ -158,6 +158,9 @@ impl Provider for HttpProvider {
     }
 }
 
+/// Characters of a `prompt_cache_key` that OpenAI takes.
+const CACHE_KEY_LIMIT: usize = 64;
+
 /// One model call.
 #[derive(Clone)]
 pub struct Request {
@@ -211,6 +214,29 @@ impl Request {
             retry: RequestRetry::default(),
             cancel: CancellationToken::new(),
         }
+    }
+
+    /// The request with what `change` makes of its messages; it leaves alone those that it gives nothing for. `None` when
+    /// it changes none: the same request again would be refused again.
+    fn with_messages(&self, change: impl Fn(&Message) -> Option<Message>) -> Option<Self> {
+        let mut any = false;
+        let messages = self.messages.iter().map(|message| {
+            let changed = change(message);
+            any |= changed.is_some();
+            changed.unwrap_or_else(|| message.clone())
+        });
+        let messages = messages.collect();
+        any.then(|| Self { messages, ..self.clone() })
+    }
+
+    /// The session, when its requests are to find the same cache.
+    fn cached_session(&self) -> Option<&str> {
+        self.session_id.as_deref().filter(|_| self.cache != CacheRetention::None)
+    }
+
+    /// The same as a `prompt_cache_key`, which is cut to what OpenAI takes.
+    fn cache_key(&self) -> Option<String> {
+        Some(self.cached_session()?.chars().take(CACHE_KEY_LIMIT).collect())
     }
 }
 

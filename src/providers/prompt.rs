@@ -53,6 +53,12 @@ impl Prompt {
         Self { text, tools, late, anchored_from }
     }
 
+    /// All tools that the model knows of: the listed ones, and those that `messages` declare in place.
+    pub(crate) fn known_tools<'a>(&'a self, messages: &'a [Message]) -> impl Iterator<Item = &'a ToolDeclaration> {
+        let anchored = systems(messages.iter().skip(self.anchored_from));
+        self.tools.iter().chain(anchored.flat_map(|message| message.tools_added.iter().flatten()))
+    }
+
     /// Whether the system message at `place` declares its tools in place.
     #[must_use]
     pub fn is_anchored(&self, place: usize) -> bool {
@@ -60,8 +66,8 @@ impl Prompt {
     }
 }
 
-fn systems(messages: &[Message]) -> impl Iterator<Item = &SystemMessage> {
-    messages.iter().filter_map(|message| match message {
+fn systems<'a>(messages: impl IntoIterator<Item = &'a Message>) -> impl Iterator<Item = &'a SystemMessage> {
+    messages.into_iter().filter_map(|message| match message {
         Message::System(message) => Some(&**message),
         _ => None,
     })

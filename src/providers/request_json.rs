@@ -2,10 +2,23 @@
 
 use std::fmt;
 
+use bytes::Bytes;
 use serde::{Serialize, Serializer, ser::SerializeMap};
 use serde_json::{Map, Value};
 
-use crate::protocol::ImageBlock;
+use crate::protocol::{Failure, FailureClass, ImageBlock, Model};
+
+/// The bytes of a request to `model`.
+///
+/// # Errors
+/// When the body is no JSON: a fault of this program.
+pub(crate) fn written(body: &impl Serialize, model: &Model) -> Result<Bytes, Failure> {
+    let json = serde_json::to_vec(body).map_err(|error| {
+        let text = format!("The request for {} cannot be written: {error}", model.reference());
+        Failure::new(FailureClass::Internal, text)
+    })?;
+    Ok(Bytes::from(json))
+}
 
 /// A picture as a data URL, written without building the text: pictures are megabytes.
 #[derive(Debug)]

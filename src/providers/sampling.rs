@@ -4,6 +4,8 @@
 //! A declaration's `constrainedSampling` is `false`, `{"type":"json_schema","strict":"prefer"|"require"}` or
 //! `{"type":"grammar","variants":{"openai_lark"|"openai_regex": text}}`.
 
+use std::{borrow::Cow, collections::HashMap};
+
 use serde_json::{Map, Value, json};
 
 use super::Request;
@@ -74,6 +76,27 @@ pub fn grammar(tool: &ToolDeclaration) -> Option<Grammar<'_>> {
             Some(Grammar { syntax, definition, property })
         }
         _ => None,
+    }
+}
+
+/// Tools that take free text, with the argument that the text becomes.
+pub(crate) type FreeText<'a> = HashMap<&'a str, &'a str>;
+
+/// The tools of `declared` that are sent with a grammar, to a host that takes grammars.
+pub(crate) fn free_text_tools<'a>(
+    declared: impl IntoIterator<Item = &'a ToolDeclaration>,
+    host_takes_it: bool,
+) -> FreeText<'a> {
+    let tools = declared.into_iter().filter(|_| host_takes_it);
+    tools.filter_map(|tool| Some((tool.name.as_str(), grammar(tool)?.property))).collect()
+}
+
+/// The schema to declare: the strict form where there is one, else the tool's own.
+pub(crate) fn parameters(tool: &ToolDeclaration, strict: Option<Value>) -> Cow<'_, Value> {
+    match strict {
+        Some(schema) => Cow::Owned(schema),
+        None if tool.parameters.is_object() => Cow::Borrowed(&tool.parameters),
+        None => Cow::Owned(json!({"type": "object", "properties": {}})),
     }
 }
 

@@ -104,6 +104,16 @@ pub struct CallResult<'a> {
     pub is_error: bool,
 }
 
+impl<'a> CallResult<'a> {
+    /// Its pictures.
+    pub fn images(&self) -> impl Iterator<Item = &'a ImageBlock> {
+        self.parts.iter().filter_map(|part| match part {
+            Part::Image(image) => Some(*image),
+            Part::Text(_) => None,
+        })
+    }
+}
+
 /// The turns of a conversation, valid for the target: calls and results pair up, ids and names are in its form, and
 /// nothing of another model's is in them that it would refuse.
 #[must_use]
@@ -127,6 +137,11 @@ pub fn turns<'a>(messages: &'a [Message], target: &Target<'_>) -> Vec<Turn<'a>> 
     }
     build.close();
     build.turns
+}
+
+/// Whether the very model made an answer: only then it gets back what is opaque in it.
+pub(crate) fn is_made_by(answer: &AssistantMessage, model: &Model) -> bool {
+    answer.provider == model.provider && answer.api == model.api && answer.model == model.id
 }
 
 /// A call that waits for its result.
@@ -177,8 +192,7 @@ impl<'a> Build<'a, '_> {
         }
         self.close();
         self.ids.next_turn();
-        let model = self.target.model;
-        let same_model = message.provider == model.provider && message.api == model.api && message.model == model.id;
+        let same_model = is_made_by(message, self.target.model);
         let mut parts = Vec::with_capacity(message.content.len());
         for block in &message.content {
             match block {

@@ -2,23 +2,23 @@
 
 use std::collections::HashSet;
 
-use bytes::Bytes;
 use serde_json::{Map, Value, json};
 
 use super::{
     compat::Compat,
     messages::{Writer, tools},
-    thinking::Thinking,
+    thinking::{BETA_INTERLEAVED, Thinking},
     wire::{CacheMark, Role, WireBlock, WireBody},
 };
 use crate::{
-    protocol::{Failure, FailureClass, Message},
+    protocol::Failure,
     providers::{
         CacheRetention, Request,
         call_ids::IdForm,
         headers::{Headers, has_own_authorization},
         hosts::{copilot_headers, session_headers},
         prompt::{Prompt, ToolMode},
+        request_json::written,
         transform::{Target, turns},
         wire_api::{Outgoing, join_v1_url},
     },
@@ -29,7 +29,6 @@ const VERSION: &str = "2023-06-01";
 const OAUTH_TOKEN: &str = "sk-ant-oat";
 
 const BETA_OAUTH: &str = "oauth-2025-04-20";
-const BETA_INTERLEAVED: &str = "interleaved-thinking-2025-05-14";
 const BETA_FINE_GRAINED: &str = "fine-grained-tool-streaming-2025-05-14";
 const BETA_FALLBACK: &str = "server-side-fallback-2026-07-01";
 const BETA_EFFORT: [&str; 2] = ["mid-conversation-output-config-2026-07-01", "thinking-binding-controls-2026-08-01"];
@@ -50,7 +49,7 @@ pub(super) fn write(request: &Request) -> Result<Outgoing, Failure> {
     let mode = if compat.late_tools { ToolMode::Changes } else { ToolMode::Listed };
     let prompt = Prompt::read(&request.messages, compat.late_system, mode);
     let (thinking, cap) = Thinking::of(request, &compat);
-    let declared: HashSet<&str> = declared(&request.messages, &prompt).collect();
+    let declared: HashSet<&str> = prompt.known_tools(&request.messages).map(|tool| tool.name.as_str()).collect();
     let target = Target { model, ids: IdForm::Anthropic, late_system: compat.late_system, declared: &declared };
     let effort = match thinking {
         Thinking::Managed(effort) => Some(effort),
@@ -70,27 +69,11 @@ pub(super) fn write(request: &Request) -> Result<Outgoing, Failure> {
     }
     let has_tools = !body.tools.is_empty();
     let changes_tools = (0..request.messages.len()).any(|place| prompt.is_anchored(place));
-    let json = serde_json::to_vec(&body).map_err(|error| {
-        Failure::new(
-            FailureClass::Internal,
-            format!("The request for {} cannot be written: {error}", model.reference()),
-        )
-    })?;
     Ok(Outgoing {
         url: join_v1_url(&model.base_url, "/messages"),
         headers: headers(request, &compat, &betas(request, &compat, thinking, has_tools, changes_tools))?,
-        body: Bytes::from(json),
+        body: written(&body, model)?,
     })
-}
-
-/// Names of all tools that the model knows of.
-fn declared<'a>(messages: &'a [Message], prompt: &'a Prompt) -> impl Iterator<Item = &'a str> {
-    let anchored = messages.iter().enumerate().filter(|(place, _)| prompt.is_anchored(*place));
-    let late = anchored.filter_map(|(_, message)| match message {
-        Message::System(message) => message.tools_added.as_deref(),
-        _ => None,
-    });
-    prompt.tools.iter().chain(late.flatten()).map(|tool| tool.name.as_str())
 }
 
 fn fields(request: &Request, compat: &Compat, thinking: Thinking<'_>, cap: u64) -> Map<String, Value> {
@@ -170,12 +153,10 @@ fn headers(request: &Request, compat: &Compat, betas: &[&str]) -> Result<Headers
             provider => headers.set_key("x-api-key", "", key, provider)?,
         }
     }
-    if let Some(session) = &request.session_id {
-        if let Some(name) = compat.session_header.filter(|_| request.cache != CacheRetention::None) {
-            headers.set(name, session);
-        }
-        session_headers(&mut headers, model, session);
+    if let (Some(session), Some(name)) = (request.cached_session(), compat.session_header) {
+        headers.set(name, session);
     }
+    session_headers(&mut headers, request);
     copilot_headers(&mut headers, request);
     headers.overlay(request)?;
     Ok(headers)

@@ -2,10 +2,9 @@
 
 use std::borrow::Cow;
 
-use serde_json::Value;
-
 use super::{
     compat::Compat,
+    strict::with_strict_schemas,
     wire::{Effort, ResultContent, Role, Schema, ToolChange, WireBlock, WireMessage, WireTool},
 };
 use crate::{
@@ -13,13 +12,9 @@ use crate::{
     providers::{
         prompt::{Prompt, update_text},
         result_text::{IMAGE_FOLLOWS, NO_OUTPUT, SEE_IMAGE, image_caption},
-        sampling::strict_schema,
         transform::{AssistantPart, AssistantTurn, CallResult, Part, Turn, joined_text},
     },
 };
-
-/// Strict tools that one request may declare.
-pub(crate) const STRICT_TOOLS: usize = 20;
 
 /// Writes the messages of a request.
 pub(super) struct Writer<'a, 'c> {
@@ -112,14 +107,7 @@ impl<'a> Writer<'a, '_> {
         let mut content = Vec::with_capacity(results.len());
         let mut attached = Vec::new();
         for result in results {
-            let images: Vec<&'a ImageBlock> = result
-                .parts
-                .iter()
-                .filter_map(|part| match part {
-                    Part::Image(image) => Some(*image),
-                    Part::Text(_) => None,
-                })
-                .collect();
+            let images: Vec<&'a ImageBlock> = result.images().collect();
             let text = joined_text(&result.parts);
             let wire = match (images.is_empty(), result.is_error) {
                 (true, _) if text.is_empty() => ResultContent::Text(NO_OUTPUT.into()),
@@ -164,12 +152,9 @@ fn blocks<'a>(parts: &[Part<'a>]) -> Vec<WireBlock<'a>> {
 
 /// Declares tools.
 pub(super) fn tools<'a>(declared: &'a [ToolDeclaration], compat: &Compat) -> Result<Vec<WireTool<'a>>, Failure> {
-    let mut room = STRICT_TOOLS;
-    declared
-        .iter()
+    with_strict_schemas(declared, compat.strict_tools)
         .map(|tool| {
-            let strict = strict_schema(tool, compat.strict_tools && room > 0, is_strict_keyword)?;
-            room -= usize::from(strict.is_some());
+            let (tool, strict) = tool?;
             Ok(WireTool {
                 name: &tool.name,
                 description: &tool.description,
@@ -180,28 +165,4 @@ pub(super) fn tools<'a>(declared: &'a [ToolDeclaration], compat: &Compat) -> Res
             })
         })
         .collect()
-}
-
-/// Whether strict mode takes a keyword with its value.
-pub(crate) fn is_strict_keyword(key: &str, value: &Value) -> bool {
-    const REFUSED: &[&str] = &[
-        "minimum",
-        "maximum",
-        "exclusiveMinimum",
-        "exclusiveMaximum",
-        "multipleOf",
-        "maxItems",
-        "uniqueItems",
-        "minContains",
-        "maxContains",
-        "minProperties",
-        "maxProperties",
-    ];
-    const FORMATS: &[&str] =
-        &["date-time", "time", "date", "duration", "email", "hostname", "uri", "ipv4", "ipv6", "uuid"];
-    match key {
-        "minItems" => matches!(value.as_u64(), Some(0 | 1)),
-        "format" => value.as_str().is_some_and(|format| FORMATS.contains(&format)),
-        key => !REFUSED.contains(&key),
-    }
 }

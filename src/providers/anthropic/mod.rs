@@ -1,7 +1,7 @@
 //! `anthropic-messages`: Anthropic's Messages API and the hosts that speak it.
 //!
 //! - [`compat`]: how hosts differ
-//! - `body`, `messages`, `wire`, `thinking`: the request; `amend`: its second wording
+//! - `body`, `messages`, `strict`, `wire`, `thinking`: the request; `amend`: its second wording
 //! - [`decoder`], `usage`: the answer
 //!
 //! Amazon Bedrock wraps the same models in another wire: it shares how they think, what their strict tools take and
@@ -11,7 +11,8 @@ pub(crate) mod amend;
 mod body;
 pub mod compat;
 pub mod decoder;
-pub(crate) mod messages;
+mod messages;
+pub(crate) mod strict;
 pub(crate) mod thinking;
 mod usage;
 mod wire;

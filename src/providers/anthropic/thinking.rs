@@ -15,6 +15,9 @@ use crate::{
 /// The smallest budget that the API takes.
 const MIN_BUDGET: u64 = 1024;
 
+/// Lets a model with a budget think between its calls too.
+pub(crate) const BETA_INTERLEAVED: &str = "interleaved-thinking-2025-05-14";
+
 /// How a request asks for thinking.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Thinking<'a> {

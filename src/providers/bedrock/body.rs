@@ -2,7 +2,6 @@
 
 use std::collections::HashSet;
 
-use bytes::Bytes;
 use reqwest::Url;
 use serde::Deserialize;
 
@@ -14,7 +13,7 @@ use super::{
     wire::{CachePoint, InferenceConfig, Role, ToolConfig, WireBlock, WireBody, WireMessage},
 };
 use crate::{
-    protocol::{Failure, FailureClass, time::Millis},
+    protocol::{Failure, time::Millis},
     providers::{
         CacheRetention, Request, Secret,
         aws::{
@@ -25,6 +24,7 @@ use crate::{
         compat::read,
         headers::Headers,
         prompt::{Prompt, ToolMode},
+        request_json::written,
         transform::{Target, turns},
         wire_api::Outgoing,
     },
@@ -62,13 +62,8 @@ pub(super) fn write(request: &Request, now: Millis) -> Result<Outgoing, Failure>
     if let Some(point) = cache_point(request, family) {
         mark(&mut body, point);
     }
-    let json = serde_json::to_vec(&body).map_err(|error| {
-        Failure::new(
-            FailureClass::Internal,
-            format!("The request for {} cannot be written: {error}", model.reference()),
-        )
-    })?;
-    Ok(Outgoing { headers: headers(request, &endpoint, &json, now)?, url: endpoint.url, body: Bytes::from(json) })
+    let json = written(&body, model)?;
+    Ok(Outgoing { headers: headers(request, &endpoint, &json, now)?, url: endpoint.url, body: json })
 }
 
 fn cache_point(request: &Request, family: Family) -> Option<CachePoint> {

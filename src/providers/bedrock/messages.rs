@@ -14,10 +14,9 @@ use super::{
 use crate::{
     protocol::{Failure, ImageBlock, ThinkingBlock, ToolDeclaration},
     providers::{
-        anthropic::messages::{STRICT_TOOLS, is_strict_keyword},
+        anthropic::strict::with_strict_schemas,
         result_text::{IMAGE_FOLLOWS, NO_OUTPUT, SEE_IMAGE, image_caption},
-        sampling::strict_schema,
-        transform::{AssistantPart, AssistantTurn, Call, CallResult, Part, Turn},
+        transform::{AssistantPart, AssistantTurn, Call, CallResult, Part, Turn, joined_text},
     },
 };
 
@@ -141,11 +140,7 @@ impl<'a> Writer<'a> {
 /// A result as text.
 fn told(result: &CallResult<'_>) -> String {
     let how = if result.is_error { "failed" } else { "gave" };
-    let texts = result.parts.iter().filter_map(|part| match part {
-        Part::Text(text) => Some(*text),
-        Part::Image(_) => None,
-    });
-    let text = texts.collect::<Vec<_>>().join("\n");
+    let text = joined_text(&result.parts);
     format!("(the tool {} {how})\n{}", result.name, if text.is_empty() { NO_OUTPUT } else { &text })
 }
 
@@ -174,12 +169,9 @@ fn picture(image: &ImageBlock) -> WireBlock<'_> {
 
 /// Declares tools.
 pub(super) fn tools(declared: &[ToolDeclaration], supports_strict: bool) -> Result<Vec<WireTool<'_>>, Failure> {
-    let mut room = STRICT_TOOLS;
-    declared
-        .iter()
+    with_strict_schemas(declared, supports_strict)
         .map(|tool| {
-            let strict = strict_schema(tool, supports_strict && room > 0, is_strict_keyword)?;
-            room -= usize::from(strict.is_some());
+            let (tool, strict) = tool?;
             Ok(WireTool::ToolSpec(ToolSpec {
                 name: &tool.name,
                 description: &tool.description,

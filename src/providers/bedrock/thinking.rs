@@ -7,13 +7,14 @@ use crate::{
     protocol::{Model, ThinkingLevel},
     providers::{
         Request,
-        anthropic::{compat::Compat, thinking::Thinking},
+        anthropic::{
+            compat::Compat,
+            thinking::{BETA_INTERLEAVED, Thinking},
+        },
         limits::output_cap,
         thinking::{active, mapped},
     },
 };
-
-const BETA_INTERLEAVED: &str = "interleaved-thinking-2025-05-14";
 
 /// The fields that ask for thinking, and the output cap, which it may count against. `is_government`: the endpoint is
 /// one of a government region, which takes less.

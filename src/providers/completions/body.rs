@@ -7,12 +7,12 @@ use serde_json::{Map, Value, json};
 
 use super::{
     compat::{CacheKeyMode, Compat, SessionAffinity, is_nvidia},
-    messages::{Writer, free_text_tools, tools},
+    messages::{Writer, tools},
     thinking::add_thinking,
     wire::{CacheMark, WireContent, WireMessage, WireSystem, WireTool},
 };
 use crate::{
-    protocol::{Failure, FailureClass, Message, Model, ToolDeclaration},
+    protocol::{Failure, Model},
     providers::{
         CacheRetention, Request, azure,
         call_ids::IdForm,
@@ -20,15 +20,12 @@ use crate::{
         hosts::{copilot_headers, session_headers},
         limits::output_cap,
         prompt::{Prompt, ToolMode},
-        request_json::RequestBody,
-        sampling::add_sampling,
+        request_json::{RequestBody, written},
+        sampling::{add_sampling, free_text_tools},
         transform::{Target, turns},
         wire_api::{Outgoing, join_url},
     },
 };
-
-/// Characters of a `prompt_cache_key` that OpenAI takes.
-const CACHE_KEY_LIMIT: usize = 64;
 
 /// The prompt of a request as its host takes it.
 fn prompt(request: &Request, compat: &Compat) -> Prompt {
@@ -39,7 +36,7 @@ fn prompt(request: &Request, compat: &Compat) -> Prompt {
 /// The arguments that the texts of free-text tools become, by tool.
 pub(super) fn free_text(request: &Request, compat: &Compat) -> HashMap<String, String> {
     let prompt = prompt(request, compat);
-    let tools = free_text_tools(all_tools(&request.messages, &prompt), compat);
+    let tools = free_text_tools(prompt.known_tools(&request.messages), compat.grammar_tools);
     tools.into_iter().map(|(name, property)| (name.to_owned(), property.to_owned())).collect()
 }
 
@@ -51,14 +48,14 @@ pub(super) fn write(request: &Request) -> Result<Outgoing, Failure> {
         true => azure::url(request, "/chat/completions")?,
         false => join_url(&request.model.base_url, "/chat/completions"),
     };
-    Ok(Outgoing { url, headers: headers(request, &compat)?, body: Bytes::from(body) })
+    Ok(Outgoing { url, headers: headers(request, &compat)?, body })
 }
 
-fn body(request: &Request, compat: &Compat) -> Result<Vec<u8>, Failure> {
+fn body(request: &Request, compat: &Compat) -> Result<Bytes, Failure> {
     let model = &*request.model;
     let prompt = prompt(request, compat);
-    let declared: HashSet<&str> = all_tools(&request.messages, &prompt).map(|tool| tool.name.as_str()).collect();
-    let free_text = free_text_tools(all_tools(&request.messages, &prompt), compat);
+    let declared: HashSet<&str> = prompt.known_tools(&request.messages).map(|tool| tool.name.as_str()).collect();
+    let free_text = free_text_tools(prompt.known_tools(&request.messages), compat.grammar_tools);
     let target = Target { model, ids: IdForm::Chat, late_system: compat.late_system, declared: &declared };
     let mut writer = Writer { model, compat, prompt: &prompt, free_text: &free_text, out: Vec::new() };
     writer.prompt(&prompt.text);
@@ -74,22 +71,7 @@ fn body(request: &Request, compat: &Compat) -> Result<Vec<u8>, Failure> {
         tools: (!tools.is_empty() || (compat.tools_with_tool_history && has_tool_history(&messages))).then_some(tools),
         messages,
     };
-    serde_json::to_vec(&wire).map_err(|error| {
-        Failure::new(
-            FailureClass::Internal,
-            format!("The request for {} cannot be written: {error}", model.reference()),
-        )
-    })
-}
-
-/// Every tool that the model knows of: the listed ones and those that later system messages add.
-fn all_tools<'a>(messages: &'a [Message], prompt: &'a Prompt) -> impl Iterator<Item = &'a ToolDeclaration> {
-    let anchored = messages.iter().enumerate().filter(|(place, _)| prompt.is_anchored(*place));
-    let late = anchored.filter_map(|(_, message)| match message {
-        Message::System(message) => message.tools_added.as_deref(),
-        _ => None,
-    });
-    prompt.tools.iter().chain(late.flatten())
+    written(&wire, model)
 }
 
 fn fields(request: &Request, compat: &Compat, has_tools: bool) -> Map<String, Value> {
@@ -140,8 +122,7 @@ fn cache_key(request: &Request, compat: &Compat) -> Option<String> {
             compat.is_openai || (request.cache == CacheRetention::Long && compat.long_cache_retention)
         }
     };
-    let session = request.session_id.as_deref().filter(|_| wanted && request.cache != CacheRetention::None)?;
-    Some(session.chars().take(CACHE_KEY_LIMIT).collect())
+    request.cache_key().filter(|_| wanted)
 }
 
 /// Marks the prompt, the last tool and the newest text.
@@ -190,19 +171,15 @@ fn headers(request: &Request, compat: &Compat) -> Result<Headers, Failure> {
         // Otherwise a long request turns into polling.
         headers.set("nvcf-poll-seconds", "3600");
     }
-    if let Some(session) = &request.session_id {
-        if request.cache != CacheRetention::None
-            && let Some(form) = compat.session_affinity
-        {
-            let names: &[&'static str] = match form {
-                SessionAffinity::Openai => &["session_id", "x-client-request-id", "x-session-affinity"],
-                SessionAffinity::OpenaiNosession => &["x-client-request-id", "x-session-affinity"],
-                SessionAffinity::Openrouter => &["x-session-id"],
-            };
-            names.iter().for_each(|name| headers.set(name, session));
-        }
-        session_headers(&mut headers, model, session);
+    if let (Some(session), Some(form)) = (request.cached_session(), compat.session_affinity) {
+        let names: &[&'static str] = match form {
+            SessionAffinity::Openai => &["session_id", "x-client-request-id", "x-session-affinity"],
+            SessionAffinity::OpenaiNosession => &["x-client-request-id", "x-session-affinity"],
+            SessionAffinity::Openrouter => &["x-session-id"],
+        };
+        names.iter().for_each(|name| headers.set(name, session));
     }
+    session_headers(&mut headers, request);
     copilot_headers(&mut headers, request);
     headers.overlay(request)?;
     Ok(headers)

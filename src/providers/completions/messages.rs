@@ -1,8 +1,8 @@
 //! From turns to the messages and tools of a Chat Completions request.
 
-use std::{borrow::Cow, collections::HashMap};
+use std::borrow::Cow;
 
-use serde_json::{Value, json, value::RawValue};
+use serde_json::value::RawValue;
 
 use super::{
     compat::Compat,
@@ -16,9 +16,9 @@ use crate::{
     providers::{
         prompt::{Prompt, update_text},
         request_json::{DataUrl, JsonText},
-        result_text::{NO_OUTPUT, SEE_IMAGE},
-        sampling::{grammar, strict_schema},
-        transform::{AssistantPart, AssistantTurn, Call, CallResult, Part, Turn, joined_text},
+        result_text::text_or_note,
+        sampling::{FreeText, grammar, parameters, strict_schema},
+        transform::{AssistantPart, AssistantTurn, Call, CallResult, Part, Turn},
     },
 };
 
@@ -27,20 +27,6 @@ const ATTACHED_IMAGES: &str = "Attached image(s) from tool result:";
 const RESULTS_READ: &str = "I have read the tool results.";
 /// Fields in which hosts send readable reasoning and want it back.
 pub(super) const REASONING_FIELDS: [&str; 3] = ["reasoning_content", "reasoning", "reasoning_text"];
-
-/// Tools that take free text, with the argument that the text becomes.
-pub(super) type FreeText<'a> = HashMap<&'a str, &'a str>;
-
-/// The tools of `declared` that are sent with a grammar.
-pub(super) fn free_text_tools<'a>(
-    declared: impl Iterator<Item = &'a ToolDeclaration>,
-    compat: &Compat,
-) -> FreeText<'a> {
-    declared
-        .filter(|_| compat.grammar_tools)
-        .filter_map(|tool| Some((tool.name.as_str(), grammar(tool)?.property)))
-        .collect()
-}
 
 /// Writes the messages of a request.
 pub(super) struct Writer<'a, 'c> {
@@ -171,15 +157,8 @@ impl<'a> Writer<'a, '_> {
     fn results(&mut self, results: Vec<CallResult<'a>>) {
         let mut images: Vec<&'a ImageBlock> = Vec::new();
         for result in results {
-            let before = images.len();
-            images.extend(result.parts.iter().filter_map(|part| match part {
-                Part::Image(image) => Some(*image),
-                Part::Text(_) => None,
-            }));
-            let mut text = joined_text(&result.parts);
-            if text.is_empty() {
-                text = if images.len() > before { SEE_IMAGE } else { NO_OUTPUT }.into();
-            }
+            images.extend(result.images());
+            let text = text_or_note(&result);
             self.out.push(WireMessage::Tool {
                 tool_call_id: result.id,
                 name: self.compat.tool_result_name.then_some(result.name),
@@ -252,13 +231,4 @@ fn declare<'a>(tool: &'a ToolDeclaration, compat: &Compat) -> Result<WireTool<'a
     // Hosts that do not know the field may refuse it: it is sent only where it is known.
     let function = WireFunction { name, description, parameters, strict: compat.strict_mode.then_some(is_strict) };
     Ok(WireTool::Function { function, cache_control: None })
-}
-
-/// The schema to declare: the strict form where there is one, else the tool's own.
-pub(in crate::providers) fn parameters(tool: &ToolDeclaration, strict: Option<Value>) -> Cow<'_, Value> {
-    match strict {
-        Some(schema) => Cow::Owned(schema),
-        None if tool.parameters.is_object() => Cow::Borrowed(&tool.parameters),
-        None => Cow::Owned(json!({"type": "object", "properties": {}})),
-    }
 }

@@ -13,11 +13,12 @@ use super::{
     wire::{CallingConfig, CallingMode, ToolConfig, WireBody, WireContent, WirePart, WireTool, WireTools},
 };
 use crate::{
-    protocol::{Failure, FailureClass, ToolDeclaration},
+    protocol::{Failure, ToolDeclaration},
     providers::{
         Request,
         call_ids::IdForm,
         prompt::{Prompt, ToolMode},
+        request_json::written,
         sampling::wants_strict,
         transform::{Target, turns},
     },
@@ -47,11 +48,7 @@ pub(super) fn write(request: &Request) -> Result<Bytes, Failure> {
         contents: contents(turns(&request.messages, &target), &family),
         generation_config,
     };
-    let json = serde_json::to_vec(&body).map_err(|error| {
-        let text = format!("The request for {} cannot be written: {error}", model.reference());
-        Failure::new(FailureClass::Internal, text)
-    })?;
-    Ok(Bytes::from(json))
+    written(&body, model)
 }
 
 /// Whether arguments are to follow their schemas: some tool wants it, and the model can.

@@ -7,11 +7,11 @@ use super::{
 };
 use crate::{
     protocol::ThinkingBlock,
-    providers::transform::{AssistantPart, AssistantTurn, Call, CallResult, Part, Turn, joined_text},
+    providers::{
+        result_text::text_or_note,
+        transform::{AssistantPart, AssistantTurn, Call, CallResult, Part, Turn},
+    },
 };
-
-const SEE_IMAGE: &str = "(see attached image)";
-const NO_OUTPUT: &str = "(no tool output)";
 
 /// The contents of a conversation.
 pub(super) fn contents<'a>(turns: Vec<Turn<'a>>, family: &Family) -> Vec<WireContent<'a>> {
@@ -57,16 +57,8 @@ impl<'a> Writer<'a, '_> {
         let mut parts = Vec::with_capacity(results.len());
         let mut attached = Vec::new();
         for result in results {
-            let images = result.parts.iter().filter_map(|part| match part {
-                Part::Image(image) => Some(WirePart::image(image)),
-                Part::Text(_) => None,
-            });
-            let mut images: Vec<_> = images.collect();
-            let text = match joined_text(&result.parts) {
-                text if !text.is_empty() => text,
-                _ if images.is_empty() => NO_OUTPUT.into(),
-                _ => SEE_IMAGE.into(),
-            };
+            let mut images: Vec<_> = result.images().map(WirePart::image).collect();
+            let text = text_or_note(&result);
             if !self.family.newest && !images.is_empty() {
                 attached.push(WirePart::text(format!("Image from the result of {}:", result.name)));
                 attached.append(&mut images);

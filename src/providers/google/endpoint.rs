@@ -104,14 +104,11 @@ fn sent_key(request: &Request) -> Option<&Secret> {
 /// # Errors
 /// A key or a header that cannot be sent.
 pub(super) fn headers(request: &Request) -> Result<Headers, Failure> {
-    let model = &*request.model;
     let mut headers = Headers::base();
     if let Some(key) = sent_key(request) {
-        headers.set_key("x-goog-api-key", "", key, &model.provider)?;
+        headers.set_key("x-goog-api-key", "", key, &request.model.provider)?;
     }
-    if let Some(session) = &request.session_id {
-        session_headers(&mut headers, model, session);
-    }
+    session_headers(&mut headers, request);
     headers.overlay(request)?;
     Ok(headers)
 }

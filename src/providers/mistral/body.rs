@@ -10,33 +10,30 @@ use super::{
     messages::{messages, tools},
 };
 use crate::{
-    protocol::{Failure, FailureClass, Model, ThinkingLevel},
+    protocol::{Failure, Model, ThinkingLevel},
     providers::{
-        CacheRetention, Request,
+        Request,
         call_ids::IdForm,
         headers::{Headers, has_own_authorization},
         limits::output_cap,
         prompt::{Prompt, ToolMode},
-        request_json::RequestBody,
+        request_json::{RequestBody, written},
         thinking::{active, cannot_stop, mapped},
         transform::{Target, turns},
         wire_api::{Outgoing, join_v1_url},
     },
 };
 
-/// Characters of a `prompt_cache_key`, as at OpenAI.
-const CACHE_KEY_LIMIT: usize = 64;
-
 /// Writes a request.
 pub(super) fn write(request: &Request) -> Result<Outgoing, Failure> {
     Ok(Outgoing {
         url: join_v1_url(&request.model.base_url, "/chat/completions"),
         headers: headers(request)?,
-        body: Bytes::from(body(request)?),
+        body: body(request)?,
     })
 }
 
-fn body(request: &Request) -> Result<Vec<u8>, Failure> {
+fn body(request: &Request) -> Result<Bytes, Failure> {
     let model = &*request.model;
     let compat = Compat::of(model);
     let late_system = compat.supports_mid_convo_system_messages;
@@ -49,12 +46,7 @@ fn body(request: &Request) -> Result<Vec<u8>, Failure> {
         messages: messages(&prompt.text, turns(&request.messages, &target)),
         tools: (!tools.is_empty()).then_some(tools),
     };
-    serde_json::to_vec(&wire).map_err(|error| {
-        Failure::new(
-            FailureClass::Internal,
-            format!("The request for {} cannot be written: {error}", model.reference()),
-        )
-    })
+    written(&wire, model)
 }
 
 fn fields(request: &Request) -> Map<String, Value> {
@@ -69,8 +61,8 @@ fn fields(request: &Request) -> Map<String, Value> {
     if let Some((name, word)) = thinking(&request.model, request.thinking) {
         set(name, word.into());
     }
-    if let Some(session) = session(request) {
-        set("prompt_cache_key", session.chars().take(CACHE_KEY_LIMIT).collect::<String>().into());
+    if let Some(key) = request.cache_key() {
+        set("prompt_cache_key", key.into());
     }
     fields
 }
@@ -93,11 +85,6 @@ fn thinking(model: &Model, level: ThinkingLevel) -> Option<(&'static str, &str)>
     }
 }
 
-/// What keeps the requests of a session at one cache.
-fn session(request: &Request) -> Option<&str> {
-    request.session_id.as_deref().filter(|_| request.cache != CacheRetention::None)
-}
-
 fn headers(request: &Request) -> Result<Headers, Failure> {
     let mut headers = Headers::base();
     headers.set("accept", "text/event-stream");
@@ -106,7 +93,7 @@ fn headers(request: &Request) -> Result<Headers, Failure> {
     {
         headers.set_key("authorization", "Bearer ", key, &request.model.provider)?;
     }
-    if let Some(session) = session(request) {
+    if let Some(session) = request.cached_session() {
         headers.set("x-affinity", session);
     }
     headers.overlay(request)?;

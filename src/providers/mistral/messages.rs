@@ -9,15 +9,12 @@ use super::{
 use crate::{
     protocol::{Failure, ToolDeclaration},
     providers::{
-        completions::{
-            messages::parameters,
-            wire::{WireFunction, WireFunctionCall, WireTool},
-        },
+        completions::wire::{WireFunction, WireFunctionCall, WireTool},
         prompt::update_text,
         request_json::{DataUrl, JsonText},
-        result_text::{NO_OUTPUT, SEE_IMAGE},
-        sampling::strict_schema,
-        transform::{AssistantPart, AssistantTurn, CallResult, Part, Turn, joined_text},
+        result_text::text_or_note,
+        sampling::{parameters, strict_schema},
+        transform::{AssistantPart, AssistantTurn, CallResult, Part, Turn},
     },
 };
 
@@ -97,20 +94,12 @@ fn answer(mut parts: Vec<WirePart<'_>>) -> Option<WireContent<'_>> {
 
 /// The text of a result and then its pictures.
 fn result(result: CallResult<'_>) -> WireMessage<'_> {
-    let images = result.parts.iter().filter_map(|part| match part {
-        Part::Image(image) => Some(WirePart::ImageUrl { image_url: DataUrl(image) }),
-        Part::Text(_) => None,
-    });
-    let images: Vec<_> = images.collect();
-    let mut text = joined_text(&result.parts);
-    if text.is_empty() {
-        text = if images.is_empty() { NO_OUTPUT } else { SEE_IMAGE }.into();
-    }
+    let mut text = text_or_note(&result);
     if result.is_error {
         text = Cow::Owned(format!("{TOOL_ERROR}{text}"));
     }
     let mut content = vec![WirePart::Text { text }];
-    content.extend(images);
+    content.extend(result.images().map(|image| WirePart::ImageUrl { image_url: DataUrl(image) }));
     WireMessage::Tool { tool_call_id: result.id, name: result.name, content }
 }
 

@@ -8,11 +8,11 @@ use serde_json::{Map, Value, json};
 use super::{
     compat::Compat,
     dialect::Dialect,
-    messages::{Writer, free_text_tools, tools},
+    messages::{Writer, tools},
     wire::WireBody,
 };
 use crate::{
-    protocol::{Failure, FailureClass, ThinkingLevel},
+    protocol::{Failure, ThinkingLevel},
     providers::{
         CacheRetention, Request,
         call_ids::IdForm,
@@ -21,15 +21,14 @@ use crate::{
         hosts::{copilot_headers, session_headers},
         limits::output_cap,
         prompt::{Prompt, ToolMode},
-        sampling::add_sampling,
+        request_json::written,
+        sampling::{add_sampling, free_text_tools},
         thinking::{active, cannot_stop, effort, mapped},
         transform::{Target, turns},
         wire_api::Outgoing,
     },
 };
 
-/// Characters of a session's id that OpenAI takes as cache key and in headers.
-const SESSION_LIMIT: usize = 64;
 /// The least `max_output_tokens` that the API takes.
 const MIN_OUTPUT: u64 = 16;
 const ENCRYPTED_REASONING: &str = "reasoning.encrypted_content";
@@ -47,7 +46,7 @@ pub(super) fn free_text(request: &Request, compat: &Compat) -> HashMap<String, S
         return HashMap::new();
     }
     let prompt = prompt(request, compat);
-    let tools = free_text_tools(&prompt.tools, compat);
+    let tools = free_text_tools(&prompt.tools, compat.grammar_tools);
     tools.into_iter().map(|(name, property)| (name.to_owned(), property.to_owned())).collect()
 }
 
@@ -55,26 +54,21 @@ pub(super) fn free_text(request: &Request, compat: &Compat) -> HashMap<String, S
 pub(super) fn write(request: &Request, dialect: Dialect) -> Result<Outgoing, Failure> {
     let compat = Compat::of(&request.model, dialect);
     let body = body(request, &compat, dialect)?;
-    Ok(Outgoing { url: dialect.url(request)?, headers: headers(request, &compat, dialect)?, body: Bytes::from(body) })
+    Ok(Outgoing { url: dialect.url(request)?, headers: headers(request, &compat, dialect)?, body })
 }
 
-fn body(request: &Request, compat: &Compat, dialect: Dialect) -> Result<Vec<u8>, Failure> {
+fn body(request: &Request, compat: &Compat, dialect: Dialect) -> Result<Bytes, Failure> {
     let model = &*request.model;
     let prompt = prompt(request, compat);
     let declared: HashSet<&str> = prompt.tools.iter().map(|tool| tool.name.as_str()).collect();
-    let free_text = free_text_tools(&prompt.tools, compat);
+    let free_text = free_text_tools(&prompt.tools, compat.grammar_tools);
     let target = Target { model, ids: IdForm::Responses, late_system: compat.late_system, declared: &declared };
     let wire = WireBody {
         fields: fields(request, compat, dialect),
         tools: tools(&prompt.tools, compat, dialect)?,
         input: Writer::new(model, compat, &free_text).write(&prompt.text, turns(&request.messages, &target)),
     };
-    serde_json::to_vec(&wire).map_err(|error| {
-        Failure::new(
-            FailureClass::Internal,
-            format!("The request for {} cannot be written: {error}", model.reference()),
-        )
-    })
+    written(&wire, model)
 }
 
 fn fields(request: &Request, compat: &Compat, dialect: Dialect) -> Map<String, Value> {
@@ -87,7 +81,7 @@ fn fields(request: &Request, compat: &Compat, dialect: Dialect) -> Map<String, V
     if cap > 0 && compat.max_output_tokens {
         set("max_output_tokens", cap.max(MIN_OUTPUT).into());
     }
-    if let Some(key) = session(request).filter(|_| compat.cache_key) {
+    if let Some(key) = request.cache_key().filter(|_| compat.cache_key) {
         set("prompt_cache_key", key.into());
     }
     match request.cache {
@@ -143,16 +137,11 @@ fn signed_in(request: &Request) -> bool {
     request.model.provider == "openai" && request.api_key.as_ref().is_some_and(|key| !key.expose().starts_with("sk-"))
 }
 
-/// The session's id as OpenAI takes it, when the request belongs to one that goes on.
-fn session(request: &Request) -> Option<String> {
-    let session = request.session_id.as_deref().filter(|_| request.cache != CacheRetention::None)?;
-    Some(session.chars().take(SESSION_LIMIT).collect())
-}
-
 fn headers(request: &Request, compat: &Compat, dialect: Dialect) -> Result<Headers, Failure> {
     let mut headers = Headers::base();
     dialect.authorize(request, &mut headers)?;
-    if let Some(session) = session(request) {
+    // The API takes no more of a session's id in headers than in the key.
+    if let Some(session) = request.cache_key() {
         let names: &[&'static str] = match compat.session_affinity {
             SessionAffinity::Openai => &["session-id", "x-client-request-id"],
             SessionAffinity::OpenaiNosession => &["x-client-request-id"],
@@ -160,9 +149,7 @@ fn headers(request: &Request, compat: &Compat, dialect: Dialect) -> Result<Heade
         };
         names.iter().for_each(|name| headers.set(name, &session));
     }
-    if let Some(session) = &request.session_id {
-        session_headers(&mut headers, &request.model, session);
-    }
+    session_headers(&mut headers, request);
     copilot_headers(&mut headers, request);
     headers.overlay(request)?;
     Ok(headers)

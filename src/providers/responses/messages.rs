@@ -3,12 +3,9 @@
 //! Reasoning must be followed by the item that it was made with, and an item that is named by its id must follow the
 //! reasoning that it was made with. So a turn is sent with all its reasoning and all its ids, or with none of them.
 
-use std::{
-    borrow::Cow,
-    collections::{HashMap, HashSet},
-};
+use std::{borrow::Cow, collections::HashSet};
 
-use serde_json::{Value, json, value::RawValue};
+use serde_json::value::RawValue;
 
 use super::{
     compat::Compat,
@@ -22,23 +19,14 @@ use crate::{
         call_ids::{fnv1a, split_item},
         prompt::update_text,
         request_json::JsonText,
-        result_text::NO_OUTPUT,
-        sampling::{grammar, strict_schema},
-        transform::{AssistantPart, AssistantTurn, Call, CallResult, Part, Turn, joined_text},
+        result_text::text_or_note,
+        sampling::{FreeText, grammar, parameters, strict_schema},
+        transform::{AssistantPart, AssistantTurn, Call, CallResult, Part, Turn},
     },
 };
 
 /// Characters of an item's id.
 const ID_LIMIT: usize = 64;
-
-/// Tools that take free text, with the argument that the text becomes.
-pub(super) type FreeText<'a> = HashMap<&'a str, &'a str>;
-
-/// The tools of `declared` that are sent with a grammar.
-pub(super) fn free_text_tools<'a>(declared: &'a [ToolDeclaration], compat: &Compat) -> FreeText<'a> {
-    let tools = declared.iter().filter(|_| compat.grammar_tools);
-    tools.filter_map(|tool| Some((tool.name.as_str(), grammar(tool)?.property))).collect()
-}
 
 /// How much of a turn the target knows.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -158,11 +146,9 @@ impl<'a, 'c> Writer<'a, 'c> {
     }
 
     fn result(&mut self, result: CallResult<'a>) {
-        let has_image = result.parts.iter().any(|part| matches!(part, Part::Image(_)));
-        let output = match (has_image, joined_text(&result.parts)) {
-            (true, _) => listed(&result.parts),
-            (false, text) if text.is_empty() => WireContent::Text(NO_OUTPUT.into()),
-            (false, text) => WireContent::Text(text),
+        let output = match result.images().next() {
+            Some(_) => listed(&result.parts),
+            None => WireContent::Text(text_or_note(&result)),
         };
         let call_id = result.id;
         self.out.push(WireItem::Done(match self.custom.contains(&call_id) {
@@ -204,15 +190,7 @@ fn declare<'a>(tool: &'a ToolDeclaration, compat: &Compat, dialect: Dialect) -> 
         let format = WireFormat::Grammar { syntax: grammar.syntax, definition: grammar.definition };
         return Ok(WireTool::Custom { name, description, format });
     }
-    Ok(match strict_schema(tool, compat.strict_mode, |_, _| true)? {
-        Some(schema) => WireTool::Function { name, description, parameters: Cow::Owned(schema), strict: Some(true) },
-        None => WireTool::Function { name, description, parameters: schema(tool), strict: dialect.not_strict() },
-    })
-}
-
-fn schema(tool: &ToolDeclaration) -> Cow<'_, Value> {
-    match tool.parameters.is_object() {
-        true => Cow::Borrowed(&tool.parameters),
-        false => Cow::Owned(json!({"type": "object", "properties": {}})),
-    }
+    let schema = strict_schema(tool, compat.strict_mode, |_, _| true)?;
+    let strict = if schema.is_some() { Some(true) } else { dialect.not_strict() };
+    Ok(WireTool::Function { name, description, parameters: parameters(tool, schema), strict })
 }

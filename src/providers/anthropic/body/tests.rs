@@ -3,7 +3,8 @@ use std::sync::Arc;
 use super::*;
 use crate::{
     protocol::{
-        AssistantMessage, Block, ImageBlock, Model, ThinkingBlock, ThinkingLevel, ToolResultMessage, model::InputKind,
+        AssistantMessage, Block, ImageBlock, Message, Model, ThinkingBlock, ThinkingLevel, ToolResultMessage,
+        model::InputKind,
     },
     providers::{
         Secret,

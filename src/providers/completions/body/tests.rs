@@ -5,8 +5,8 @@ use serde_json::json;
 use super::*;
 use crate::{
     protocol::{
-        AssistantMessage, Block, Content, ImageBlock, StopReason, ThinkingBlock, ThinkingLevel, ToolResultMessage,
-        UserMessage, model::InputKind,
+        AssistantMessage, Block, Content, ImageBlock, Message, StopReason, ThinkingBlock, ThinkingLevel,
+        ToolResultMessage, UserMessage, model::InputKind,
     },
     providers::{
         Secret,

@@ -9,7 +9,7 @@ use crate::{
         model::InputKind,
     },
     providers::{
-        Secret,
+        CacheRetention, Secret,
         testing::{answer, assistant, call, object, plain_model, request, result, user},
     },
 };
