@@ -21,26 +21,13 @@ pub(crate) fn amend(request: &Request, failure: &Failure) -> Option<Request> {
     if failure.status != Some(400) {
         return None;
     }
-    let messages = if failure.message.contains(BAD_SIGNATURE) {
-        changed(&request.messages, without_thinking)?
+    if failure.message.contains(BAD_SIGNATURE) {
+        request.with_messages(without_thinking)
     } else if TOO_STRICT.iter().any(|text| failure.message.contains(text)) {
-        changed(&request.messages, without_strict)?
+        request.with_messages(without_strict)
     } else {
-        return None;
-    };
-    Some(Request { messages, ..request.clone() })
-}
-
-/// The messages with the change; `None` when it changes none.
-fn changed(messages: &[Message], change: fn(&Message) -> Option<Message>) -> Option<Vec<Message>> {
-    let mut any = false;
-    let all = messages.iter().map(|message| {
-        let new = change(message);
-        any |= new.is_some();
-        new.unwrap_or_else(|| message.clone())
-    });
-    let all = all.collect();
-    any.then_some(all)
+        None
+    }
 }
 
 fn without_thinking(message: &Message) -> Option<Message> {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::{family::Family, signature::UNCHECKED};
 use crate::{
     protocol::{AssistantMessage, Block, Failure, Message, Model},
-    providers::Request,
+    providers::{Request, transform::is_made_by},
 };
 
 /// The request without signatures: those that are there do not fit the conversation any more, or came to harm on the
@@ -19,21 +19,16 @@ pub(super) fn amend(request: &Request, failure: &Failure) -> Option<Request> {
     }
     let model = &request.model;
     let insists = Family::of(&model.id).newest;
-    let mut any = false;
-    let messages = request.messages.iter().map(|message| {
-        let changed = match message {
-            Message::Assistant(answer) => without_signatures(answer, model, insists),
-            _ => None,
-        };
-        any |= changed.is_some();
-        changed.map_or_else(|| message.clone(), |answer| Message::Assistant(Arc::new(answer)))
-    });
-    let messages = messages.collect();
-    any.then(|| Request { messages, ..request.clone() })
+    request.with_messages(|message| match message {
+        Message::Assistant(answer) => {
+            without_signatures(answer, model, insists).map(|answer| Message::Assistant(Arc::new(answer)))
+        }
+        _ => None,
+    })
 }
 
 fn without_signatures(answer: &AssistantMessage, model: &Model, insists: bool) -> Option<AssistantMessage> {
-    let own = answer.provider == model.provider && answer.api == model.api && answer.model == model.id;
+    let own = is_made_by(answer, model);
     let mark = insists.then(|| UNCHECKED.to_owned());
     let mut new = answer.clone();
     if !own && insists {

@@ -25,19 +25,14 @@ pub(super) fn amend(request: &Request, failure: &Failure) -> Option<Request> {
     if !matches!(failure.status, Some(400 | 404)) || !REFUSED.iter().any(|refused| text.contains(refused)) {
         return None;
     }
-    let is_own = |message: &Message| matches!(message, Message::Assistant(answer) if answer.model == request.model.id);
-    if !request.messages.iter().any(is_own) {
-        return None;
-    }
-    let messages = request.messages.iter().map(|message| match message {
-        Message::Assistant(answer) if is_own(message) => {
+    request.with_messages(|message| match message {
+        Message::Assistant(answer) if answer.model == request.model.id => {
             let mut answer = (**answer).clone();
             answer.model.push_str(ANOTHER);
-            Message::Assistant(Arc::new(answer))
+            Some(Message::Assistant(Arc::new(answer)))
         }
-        other => other.clone(),
-    });
-    Some(Request { messages: messages.collect(), ..request.clone() })
+        _ => None,
+    })
 }
 
 #[cfg(test)]
