@@ -1,4 +1,4 @@
-//! Reads the events of a Chat Completions stream (sections 5.2 to 5.8 of the wire: chunks, reasoning, usage, ends).
+//! Reads the events of a Chat Completions stream.
 //!
 //! The API has no blocks: there is one text block and one thinking block, placed at their first delta that is not
 //! empty, and all blocks end when the stream does.

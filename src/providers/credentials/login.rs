@@ -52,8 +52,7 @@ impl Login {
         };
         let expires = entry.read("expires", |field| {
             let number = field.value().as_f64().ok_or_else(|| field.fault("expected milliseconds since 1970"))?;
-            // Saturates: a time after all others.
-            #[allow(clippy::cast_possible_truncation)]
+            #[expect(clippy::cast_possible_truncation, reason = "saturates: a time after all others")]
             Ok(number as Millis)
         })?;
         let access = text("access")?;

@@ -44,8 +44,7 @@ pub(super) fn secret(answer: &Value, field: &str) -> Option<Secret> {
 /// A number of seconds; some servers write it as a text.
 pub(super) fn seconds(value: &Value) -> Option<u64> {
     let number = value.as_f64().or_else(|| value.as_str()?.trim().parse().ok())?;
-    // Saturates, and no server means more.
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked to be positive; saturates")]
     (number.is_finite() && number >= 0.0).then_some(number as u64)
 }
 

@@ -42,7 +42,7 @@ impl LoginUi for User {
 }
 
 impl Hands {
-    #[allow(clippy::await_holding_lock)] // one test task alone uses it
+    #[expect(clippy::await_holding_lock, reason = "one test task alone uses it")]
     async fn notice(&self) -> Notice {
         self.told.lock().unwrap().recv().await.unwrap()
     }
