@@ -1,4 +1,4 @@
-//! The JSON of events, as far as it is used.
+//! The events of a Converse stream, as far as they are read.
 
 use std::collections::HashMap;
 

@@ -5,6 +5,8 @@
 //! - `body`, `messages`, `wire`, `thinking`: the request
 //! - [`decoder`], `events`: the answer; its frames are read by [`event_stream`](super::aws::event_stream)
 //!
+//! Claude's thinking, strict tools and second wordings are those of [`anthropic`](super::anthropic).
+//!
 //! HTTP/1.1 need not be forced: the client offers both versions and the server chooses.
 
 mod body;

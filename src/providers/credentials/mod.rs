@@ -4,6 +4,15 @@
 //! environment variables, the credentials of the surroundings. What is stored owns its provider: when it has no value (a
 //! missing variable, a failed command, a login that cannot be renewed), that is an error and no other key is used in its
 //! place. Commands in `auth.json` run once a process, those in `models.json` for each request.
+//!
+//! | module | what |
+//! |---|---|
+//! | `auth_file`, `login` | what `auth.json` holds: keys, logins |
+//! | [`key_text`], [`command`], `resolve` | from what is written there and in `models.json` to keys and headers |
+//! | `flows`, `renewal` | how a provider's logins are got, and renewed |
+//! | [`ambient`], `federation` | what the surroundings provide |
+//! | `access` | what people and programs may be told of it |
+//! | `secrets` | variables that programs of the model do not get |
 
 pub mod ambient;
 pub mod command;

@@ -3,6 +3,12 @@
 //! Nothing here runs unless somebody asks for it: a list of models asks all servers at once and waits for a moment, a
 //! model's name that begins with a server's id asks that server alone. What answers on these ports may be anything, so
 //! answers are bounded in size and time and what is no list of models counts as no server.
+//!
+//! | module | what |
+//! |---|---|
+//! | `address` | where servers listen |
+//! | `ask`, `probe` | which questions each server answers; one question, bounded in size and time |
+//! | `listing` | from answers to models: pure |
 
 mod address;
 mod ask;
