@@ -5,7 +5,7 @@
 //! - `body`, `messages`, `wire`, `thinking`: the request
 //! - [`decoder`], `events`: the answer; its frames are read by [`event_stream`](super::aws::event_stream)
 //!
-//! Claude's thinking, strict tools and second wordings are those of [`anthropic`](super::anthropic).
+//! Claude's thinking, strict tools and second wordings are those of [`anthropic`].
 //!
 //! HTTP/1.1 need not be forced: the client offers both versions and the server chooses.
 

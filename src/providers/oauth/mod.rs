@@ -12,7 +12,7 @@
 //! | [`loopback`] | the server that the browser comes back to |
 //! | [`browser`], [`device`] | the two ways to log in |
 //! | [`token_call`], [`tokens`] | asking a token endpoint, reading its answer |
-//! | [`login`], [`renew`] | a whole login; the next token of one |
+//! | [`mod@login`], [`renew`] | a whole login; the next token of one |
 
 pub mod browser;
 pub mod builtin;

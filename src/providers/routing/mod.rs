@@ -3,7 +3,7 @@
 //! | file | what |
 //! |---|---|
 //! | [`rules`] | what a user writes under `virtualModels` in `models.json` |
-//! | [`decide`] | from rules and a [`Query`] to a model: pure |
+//! | [`mod@decide`] | from rules and a [`Query`] to a model: pure |
 //! | [`cool_downs`] | models that had enough for now; shared by all agents of a process |
 //!
 //! `docs/virtual-models.md` describes the rules for users.
