@@ -28,6 +28,8 @@ pub(crate) struct ErrorBody {
     pub retry_after_ms: Option<u64>,
     /// What a router's own upstream said.
     pub upstream: Option<String>,
+    /// What the provider calls the request, when the body says so: inside a stream there is no other place for it.
+    pub request_id: Option<String>,
 }
 
 /// Whether a field of an event holds an error: some gateways put an empty one into every event.
@@ -80,6 +82,7 @@ impl ErrorBody {
             limit: details.limit,
             retry_after_ms: details.retry_after_ms,
             upstream: text(&place["metadata"]["raw"]),
+            request_id: body["request_id"].as_str().filter(|id| !id.is_empty()).map(str::to_owned),
             code,
         }
     }
@@ -121,14 +124,16 @@ impl ErrorBody {
         }
     }
 
-    /// The error in one line: the words, the upstream's words, and the type and code in brackets.
+    /// The error in one line: the words, the upstream's words, and in brackets the type, the code and the name of the
+    /// request.
     pub(crate) fn line(&self) -> String {
         let mut line = self.message.clone().unwrap_or_else(|| "The provider reported an error without a text".into());
         if let Some(upstream) = self.upstream.as_ref().filter(|upstream| !line.contains(upstream.as_str())) {
             line = format!("{line}: {upstream}");
         }
         let names = [&self.kind, &self.code].into_iter().flatten().map(String::as_str);
-        let names: Vec<&str> = names.filter(|name| !line.contains(name)).collect();
+        let request_id = self.request_id.as_ref().map(|id| format!("request id: {id}"));
+        let names: Vec<&str> = names.chain(request_id.as_deref()).filter(|name| !line.contains(name)).collect();
         if names.is_empty() { line } else { format!("{line} ({})", names.join(", ")) }
     }
 }
@@ -177,6 +182,7 @@ mod tests {
             (json!({"Message": "aws"}), "aws", None),
             (json!({"__type": "com.amazon.coral.service#SomeException", "message": "m"}), "m (SomeException)", None),
             (json!({"detail": "d"}), "d", None),
+            (json!({"error": {"type": "t", "message": "m"}, "request_id": "req_1"}), "m (t, request id: req_1)", None),
             (
                 json!({"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}),
                 "Overloaded (overloaded_error)",

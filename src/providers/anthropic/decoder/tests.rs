@@ -159,7 +159,8 @@ fn an_error_event_ends_the_stream_with_its_class() {
         json!({"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}, "request_id": "req_1"});
     let (_, failure) = run_with(Decoder::new("anthropic", None), &[error, json!({"type": "message_stop"})]);
     let failure = failure.unwrap();
-    assert_eq!((failure.class, failure.message.as_str()), (FailureClass::Overloaded, "Overloaded (overloaded_error)"));
+    let text = "Overloaded (overloaded_error, request id: req_1)";
+    assert_eq!((failure.class, failure.message.as_str()), (FailureClass::Overloaded, text));
 }
 
 #[test]
