@@ -33,6 +33,9 @@ use crate::{
 struct Chunk<'a> {
     #[serde(borrow)]
     id: Text<'a>,
+    /// `error` when the chunk itself is an error: SGLang and vLLM.
+    #[serde(borrow)]
+    object: Text<'a>,
     #[serde(borrow)]
     model: Text<'a>,
     #[serde(borrow)]
@@ -99,6 +102,13 @@ struct Custom<'a> {
     input: Text<'a>,
 }
 
+impl Chunk<'_> {
+    /// Whether the chunk tells of an error, or is one itself.
+    fn is_error(&self) -> bool {
+        self.object.get() == Some("error") || is_error(self.error)
+    }
+}
+
 /// Reads one answer.
 pub struct Decoder {
     provider: String,
@@ -133,7 +143,7 @@ impl Decoder {
         out.response_id(chunk.id.get().unwrap_or_default());
         out.response_model(chunk.model.get().unwrap_or_default());
         let choice = chunk.choices.0.as_ref().and_then(|choice| choice.0.as_ref());
-        if !is_error(chunk.error) {
+        if !chunk.is_error() {
             out.start();
         }
         if let Some(delta) = choice.and_then(|choice| choice.delta.0.as_ref()) {
@@ -230,7 +240,7 @@ impl EventDecoder for Decoder {
         let Obj(Some(chunk)) = parsed else { return };
         self.chunk(&chunk, out);
         // Servers that stop with an error send it as an object in a chunk, or as an event of that name.
-        if is_error(chunk.error) || event.name == "error" {
+        if chunk.is_error() || event.name == "error" {
             out.fail(stream_failure(&self.provider, &serde_json::from_slice(json).unwrap_or_default()));
         }
     }

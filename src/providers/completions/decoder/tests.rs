@@ -232,3 +232,13 @@ fn a_key_that_comes_twice_and_bad_utf8_do_not_lose_the_event() {
             .any(|event| matches!(event, StreamEvent::TextDelta { delta, .. } if delta == "caf\u{FFFD}"))
     );
 }
+
+#[test]
+fn a_chunk_that_is_an_error_itself_is_the_servers_error() {
+    let error = json!({"object": "error", "message": "no such parameter", "type": "BadRequestError", "code": 400});
+    let (message, failure) = run(&[delta(json!({"content": "x"})), error]);
+    let failure = failure.unwrap();
+    assert_eq!((failure.class, failure.status), (FailureClass::InvalidRequest, Some(400)));
+    assert_eq!(failure.message, "no such parameter (BadRequestError, 400)");
+    assert_eq!(message.content, [Block::text("x")]);
+}
