@@ -20,6 +20,8 @@ const QUOTA: &[&str] = &[
     "gousagelimiterror",
     "freeusagelimiterror",
     "monthly usage limit reached",
+    // Anthropic, of a cap that the user has set.
+    "specified api usage limits",
     "available balance",
     "insufficient_quota",
     "out of budget",
@@ -281,6 +283,7 @@ mod tests {
         let texts = [
             "429: {\"error\":{\"message\":\"You exceeded your current quota, please check your plan and billing details.\"}}",
             "429: insufficient_quota (rate limit)",
+            "400: You have reached your specified API usage limits. You will regain access on 2026-12-01.",
             "GoUsageLimitError: come back tomorrow",
             "429: {\"error\":{\"type\":\"usage_limit_reached\",\"message\":\"x\"}}",
             "The usage limit has been reached (resets at 2026-10-26 07:33 UTC)",
