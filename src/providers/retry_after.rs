@@ -1,6 +1,6 @@
 //! When a server says that it may be asked again (rule E3).
 
-use jiff::fmt::rfc2822::DateTimeParser;
+use jiff::{Timestamp, civil::DateTime, fmt::rfc2822::DateTimeParser, tz::TimeZone};
 use reqwest::header::{HeaderMap, RETRY_AFTER};
 
 use crate::protocol::time::Millis;
@@ -28,8 +28,15 @@ fn millis(text: &str, factor: f64) -> Option<u64> {
 
 /// Milliseconds until an HTTP date; a date that is past asks for no wait.
 fn until(text: &str, now: Millis) -> Option<u64> {
-    let time = DateTimeParser::new().parse_timestamp(text).ok()?;
+    let time = DateTimeParser::new().parse_timestamp(text).ok().or_else(|| old_date(text))?;
     Some(u64::try_from(time.as_millisecond() - now).unwrap_or(0))
+}
+
+/// The two older forms of an HTTP date, which RFC 9110 (section 5.6.7) still wants to be understood.
+fn old_date(text: &str) -> Option<Timestamp> {
+    ["%A, %d-%b-%y %H:%M:%S GMT", "%a %b %e %H:%M:%S %Y"]
+        .iter()
+        .find_map(|form| TimeZone::UTC.to_timestamp(DateTime::strptime(form, text).ok()?).ok())
 }
 
 /// The server's own word on whether to try again: `x-should-retry`.
@@ -56,7 +63,7 @@ mod tests {
     fn fc_032_every_spelling_of_the_wait_is_understood() {
         // 1994-11-06T08:49:37Z
         let now = 784_111_777_000 - 2_000;
-        let table: [(&[(&'static str, &'static str)], _); 10] = [
+        let table: [(&[(&'static str, &'static str)], _); 12] = [
             (&[("retry-after", "3")], Some(3_000)),
             (&[("retry-after", "0")], Some(0)),
             (&[("retry-after", " 1.5 ")], Some(1_500)),
@@ -65,6 +72,8 @@ mod tests {
             (&[("retry-after-ms", "soon"), ("retry-after", "1")], Some(1_000)),
             (&[("retry-after", "Sun, 06 Nov 1994 08:49:37 GMT")], Some(2_000)),
             (&[("retry-after", "Sun, 06 Nov 1994 08:00:00 GMT")], Some(0)),
+            (&[("retry-after", "Sunday, 06-Nov-94 08:49:37 GMT")], Some(2_000)),
+            (&[("retry-after", "Sun Nov  6 08:49:37 1994")], Some(2_000)),
             (&[("retry-after", "tomorrow")], None),
             (&[("retry-after", "-4")], None),
         ];
