@@ -100,7 +100,13 @@ pub fn http_failure(provider: &str, status: u16, headers: &HeaderMap, body: &[u8
 pub fn stream_failure(provider: &str, body: &Value) -> Failure {
     let error = ErrorBody::read(body);
     let class = class_of(provider, error.status, &error);
-    let mut failure = Failure::new(class, with_reset(class, with_hint(cap(&error.line())), &error));
+    let line = cap(&error.line());
+    let line = match error.status {
+        // The stored text must say as much as the number.
+        Some(413) => format!("413: {line}"),
+        _ => line,
+    };
+    let mut failure = Failure::new(class, with_reset(class, with_hint(line), &error));
     failure.status = error.status;
     failure.retry_after_ms = error.retry_after_ms;
     failure
@@ -146,7 +152,7 @@ fn class_of(provider: &str, status: Option<u16>, error: &ErrorBody) -> FailureCl
     if error.is_any(AWS_RATE_LIMIT_NAMES) {
         return FailureClass::RateLimited;
     }
-    if status != Some(429) && is_overflow_text(&words, provider) {
+    if status == Some(413) || (status != Some(429) && is_overflow_text(&words, provider)) {
         return FailureClass::ContextOverflow;
     }
     if error.is_any(&["tool_use_failed"]) {
@@ -286,7 +292,8 @@ fn is_html(headers: &HeaderMap, text: &str) -> bool {
 fn title(page: &str) -> Option<String> {
     // ASCII lower case keeps every byte's place.
     let lower = page.to_ascii_lowercase();
-    let start = lower.find("<title>")? + "<title>".len();
+    let tag = lower.find("<title>").or_else(|| lower.find("<title "))?;
+    let start = tag + lower[tag..].find('>')? + 1;
     let end = start + lower[start..].find("</title>")?;
     let words: Vec<&str> = page[start..end].split_whitespace().collect();
     (!words.is_empty()).then(|| cap(&words.join(" ")))

@@ -208,9 +208,11 @@ fn an_error_inside_a_stream_is_classified_by_code_type_and_text() {
             C::ContextOverflow,
             None,
         ),
+        (json!({"error": {"message": "m", "code": 413}}), C::ContextOverflow, Some(413)),
     ];
     for (body, class, status) in table {
         let failure = stream_failure("custom", &body);
+        assert_eq!(is_overflow_text(&failure.message, "custom"), class == C::ContextOverflow, "{body}");
         assert_eq!((failure.class, failure.status), (class, status), "{body}");
     }
 }
@@ -231,7 +233,7 @@ fn a_used_up_plan_says_when_it_begins_anew() {
 
 #[test]
 fn a_success_that_is_no_event_stream_is_named() {
-    let failure = wrong_body_failure("custom", "text/html", b"<title>Login</title>");
+    let failure = wrong_body_failure("custom", "text/html", b"<TITLE lang=\"en\">Login</TITLE>");
     assert_eq!(failure.class, FailureClass::ProtocolError);
     assert_eq!(failure.message, "Expected an event stream, got text/html (Login): check the provider's baseUrl");
     let failure = wrong_body_failure("custom", "application/json", br#"{"error":{"type":"overloaded","message":"m"}}"#);
