@@ -16,6 +16,9 @@ const STRAY_LIMIT: usize = 64 * 1024;
 /// line would fill the memory.
 pub const EVENT_LIMIT: usize = 64 << 20;
 
+/// The data of the event that ends a stream; nothing behind it counts (rule S7).
+const SENTINEL: &[u8] = b"[DONE]";
+
 const BOM: &[u8] = b"\xEF\xBB\xBF";
 
 /// One event. Its data is never empty.
@@ -51,6 +54,8 @@ pub struct SseDecoder {
     has_data: bool,
     name: String,
     stray: Vec<u8>,
+    /// The sentinel has come.
+    ended: bool,
 }
 
 /// Data lines of the open event: in the chunk itself as long as there is only one.
@@ -76,6 +81,7 @@ impl SseDecoder {
             has_data: false,
             name: String::new(),
             stray: Vec::new(),
+            ended: false,
         }
     }
 
@@ -84,6 +90,9 @@ impl SseDecoder {
     /// # Errors
     /// When what is left unfinished is larger than the limit; it is forgotten then, and the body is of no more use.
     pub fn push(&mut self, chunk: &[u8], on_event: &mut dyn FnMut(SseEvent<'_>)) -> Result<(), EventTooLarge> {
+        if self.ended {
+            return Ok(());
+        }
         let mut rest = self.skip_bom(chunk);
         if self.after_cr && !rest.is_empty() {
             self.after_cr = false;
@@ -104,6 +113,9 @@ impl SseDecoder {
                 self.finish_line(line, on_event);
             }
         }
+        if self.ended {
+            return Ok(());
+        }
         let borrowed_bytes = borrowed.0.map_or(0, <[u8]>::len);
         if self.line.len() + self.data.len() + borrowed_bytes + rest.len() > self.limit {
             self.line = Vec::new();
@@ -123,12 +135,18 @@ impl SseDecoder {
         if !self.line.is_empty() {
             self.finish_line(b"", on_event);
         }
-        let complete = self.data.trim_ascii() == b"[DONE]" || serde_json::from_slice::<IgnoredAny>(&self.data).is_ok();
+        let complete = self.data.trim_ascii() == SENTINEL || serde_json::from_slice::<IgnoredAny>(&self.data).is_ok();
         if self.has_data && complete {
             self.dispatch(&mut Borrowed::default(), on_event);
         }
         self.has_data = false;
         self.data.clear();
+    }
+
+    /// Whether the sentinel `[DONE]` has come. It is no event itself.
+    #[must_use]
+    pub fn has_ended(&self) -> bool {
+        self.ended
     }
 
     /// The lines so far that are no fields of the format, joined by line feeds. Servers write a bare JSON error into a
@@ -166,6 +184,9 @@ impl SseDecoder {
     }
 
     fn take_line<'c>(&mut self, line: &'c [u8], borrowed: &mut Borrowed<'c>, on_event: &mut dyn FnMut(SseEvent<'_>)) {
+        if self.ended {
+            return;
+        }
         if line.is_empty() {
             self.dispatch(borrowed, on_event);
         } else if let Some(value) = field(line, b"data") {
@@ -195,7 +216,9 @@ impl SseDecoder {
 
     fn dispatch(&mut self, borrowed: &mut Borrowed<'_>, on_event: &mut dyn FnMut(SseEvent<'_>)) {
         let data = borrowed.0.take().unwrap_or(&self.data);
-        if !data.is_empty() {
+        if data.trim_ascii() == SENTINEL {
+            self.ended = true;
+        } else if !data.is_empty() {
             on_event(SseEvent { name: &self.name, data });
         }
         self.data.clear();
@@ -240,7 +263,7 @@ mod tests {
 
     #[test]
     fn framing_follows_the_rules() {
-        let table: [(&str, &str, &[&str]); 17] = [
+        let table: [(&str, &str, &[&str]); 16] = [
             ("S1 one mark at the start", "\u{FEFF}data: 1\n\n", &["1"]),
             ("S1 a mark inside stays", "data: a\u{FEFF}b\n\n", &["a\u{FEFF}b"]),
             ("S1 a second mark is part of the line", "\u{FEFF}\u{FEFF}data: 1\n\ndata: 2\n\n", &["2"]),
@@ -254,13 +277,33 @@ mod tests {
             ("S6 a complete tail counts", "data: {\"a\":1}", &["{\"a\":1}"]),
             ("S6 also with its line end", "data: {\"a\":1}\n", &["{\"a\":1}"]),
             ("S6 also in several lines", "data: {\"a\":\ndata: 1}", &["{\"a\":\n1}"]),
-            ("S6 also the sentinel", "data: [DONE]", &["[DONE]"]),
             ("S6 a cut tail does not", "data: {\"a\":1}\n\ndata: {\"b\"", &["{\"a\":1}"]),
             ("S9 one space at most", "data:1\n\ndata:  2\n\n", &["1", " 2"]),
             ("S9 other fields", "id: 5\nretry: 3\nfoo: bar\ndata: 1\n\n", &["1"]),
         ];
         for (rule, body, expected) in table {
             assert_eq!(data_of(body), expected, "{rule}");
+        }
+    }
+
+    #[test]
+    fn nothing_behind_the_sentinel_counts() {
+        let table = [
+            ("data: 1\n\ndata: [DONE]\n\ndata: 2\n\nstray", true),
+            ("data: 1\n\ndata:  [DONE] \r\r{\"error\": 5}\ndata: {}", true),
+            ("data: 1\n\ndata: [DONE]", true),
+            ("data: 1\n\ndata: [DONE", false),
+        ];
+        for (body, ended) in table {
+            for size in [1, body.len()] {
+                let mut events = 0;
+                let mut decoder = SseDecoder::default();
+                for chunk in body.as_bytes().chunks(size) {
+                    decoder.push(chunk, &mut |_| events += 1).unwrap();
+                }
+                decoder.finish(&mut |_| events += 1);
+                assert_eq!((events, decoder.has_ended(), decoder.stray()), (1, ended, b"".as_slice()), "{body:?}");
+            }
         }
     }
 

@@ -99,21 +99,16 @@ impl<E: EventDecoder> BodyDecoder for SseBody<E> {
         {
             out.fail(endless_event(&self.provider, error));
         }
+        // The sentinel ends the stream also for APIs that do not define it (rule S7).
+        if self.sse.has_ended() {
+            self.end(None, out);
+        }
     }
 
     fn finish(&mut self, fault: Option<Failure>, out: &mut Assembler) {
         let Self { sse, events, .. } = self;
         sse.finish(&mut |event| take(events, event, out));
-        if out.is_finished() {
-            return;
-        }
-        if !self.events.is_complete()
-            && let Some(failure) = self.stray_error()
-        {
-            out.fail(failure);
-            return;
-        }
-        self.events.finish(fault, out);
+        self.end(fault, out);
     }
 
     fn is_complete(&self) -> bool {
@@ -121,7 +116,18 @@ impl<E: EventDecoder> BodyDecoder for SseBody<E> {
     }
 }
 
-impl<E> SseBody<E> {
+impl<E: EventDecoder> SseBody<E> {
+    /// Nothing more comes: judges what came, unless that is done.
+    fn end(&mut self, fault: Option<Failure>, out: &mut Assembler) {
+        if out.is_finished() {
+            return;
+        }
+        match self.stray_error().filter(|_| !self.events.is_complete()) {
+            Some(failure) => out.fail(failure),
+            None => self.events.finish(fault, out),
+        }
+    }
+
     /// The error that lines outside of events spell together (rule S10), or the page that came instead of a stream.
     fn stray_error(&self) -> Option<Failure> {
         let stray = self.sse.stray().trim_ascii();
@@ -141,14 +147,9 @@ fn endless_event(provider: &str, error: EventTooLarge) -> Failure {
     )
 }
 
-/// Hands an event on; the sentinel ends the stream also for APIs that do not define it (rule S7).
+/// Hands an event on, as long as the answer is not over.
 fn take<E: EventDecoder>(events: &mut E, event: SseEvent<'_>, out: &mut Assembler) {
-    if out.is_finished() {
-        return;
-    }
-    if event.data.trim_ascii() == b"[DONE]" {
-        events.finish(None, out);
-    } else {
+    if !out.is_finished() {
         events.event(event, out);
     }
 }

@@ -96,13 +96,16 @@ fn noise_between_the_events_changes_nothing() {
 
 #[test]
 fn a_bare_json_error_in_a_stream_is_the_providers_error() {
-    let body = "data: {\"choices\":[{\"delta\":{\"content\":\"x\"}}]}\n\n{\n  \"error\": {\n    \"code\": 503,\n    \"message\": \"The model is overloaded\"\n  }\n}\n";
+    let error = "data: {\"choices\":[{\"delta\":{\"content\":\"x\"}}]}\n\n{\n  \"error\": {\n    \"code\": 503,\n    \"message\": \"The model is overloaded\"\n  }\n}\n";
     let fixture =
         fixtures().into_iter().find(|fixture| fixture.file.ends_with("openai-completions/text-basic.sse")).unwrap();
-    for pieces in [vec![body.as_bytes()], body.as_bytes().chunks(1).collect()] {
-        let events = decode(&fixture, &pieces);
-        let Some(StreamEvent::Failed { failure, message }) = events.last() else { panic!("{events:?}") };
-        assert_eq!((failure.class, failure.status), (FailureClass::Overloaded, Some(503)));
-        assert_eq!(message.content.len(), 1);
+    let then_ended = format!("{error}\ndata: [DONE]\n\n{{}}\n");
+    for body in [error, &then_ended] {
+        for pieces in [vec![body.as_bytes()], body.as_bytes().chunks(1).collect()] {
+            let events = decode(&fixture, &pieces);
+            let Some(StreamEvent::Failed { failure, message }) = events.last() else { panic!("{events:?}") };
+            assert_eq!((failure.class, failure.status), (FailureClass::Overloaded, Some(503)));
+            assert_eq!(message.content.len(), 1);
+        }
     }
 }
