@@ -2,17 +2,26 @@
 
 use std::{
     collections::HashMap,
-    process::{Output, Stdio},
+    io,
+    process::{ExitStatus, Stdio},
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
 
-use tokio::{process::Command, sync::OnceCell, time::timeout};
+use tokio::{
+    io::AsyncReadExt as _,
+    process::{Child, Command},
+    sync::OnceCell,
+    time::timeout,
+};
 
 use crate::providers::{Secret, environment::Environment};
 
 /// How long a key command may take.
 pub const TIMEOUT: Duration = Duration::from_secs(10);
+
+/// How much a key command may print, in bytes: the longest tokens have a few thousand.
+const MAX_OUTPUT: u64 = 64 * 1024;
 
 /// Why a command gave no key. Its output is never shown: it may be one.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -26,6 +35,9 @@ pub enum CommandError {
     /// It printed nothing.
     #[error("printed nothing")]
     Empty,
+    /// It printed more than any key has.
+    #[error("printed more than {} KiB, which is no key", MAX_OUTPUT / 1024)]
+    TooMuch,
     /// It took too long.
     #[error("took longer than {} s", TIMEOUT.as_secs())]
     Timeout,
@@ -61,24 +73,37 @@ pub async fn run(command: &str, environment: &Environment) -> Outcome {
     shell.arg("-c").arg(command).env_clear().envs(environment.iter());
     // A group of its own, so that what the command started ends with it. A password prompt has no terminal to ask on.
     shell.process_group(0).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).kill_on_drop(true);
-    let child = shell.spawn().map_err(|error| CommandError::Start(error.to_string()))?;
+    let mut child = shell.spawn().map_err(|error| CommandError::Start(error.to_string()))?;
     let group = child.id().map(Group);
-    match timeout(TIMEOUT, child.wait_with_output()).await {
-        Ok(Ok(output)) => {
+    match timeout(TIMEOUT, output_of(&mut child)).await {
+        Ok(Ok(Some((status, output)))) => {
             // The group's id is free for others now.
             std::mem::forget(group);
-            key_of(&output)
+            key_of(status, &output)
         }
+        Ok(Ok(None)) => Err(CommandError::TooMuch),
         Ok(Err(error)) => Err(CommandError::Start(error.to_string())),
         Err(_) => Err(CommandError::Timeout),
     }
 }
 
-fn key_of(output: &Output) -> Outcome {
-    if !output.status.success() {
-        return Err(CommandError::Status(output.status.to_string()));
+/// How the command ended and what it printed; none as soon as it printed too much.
+async fn output_of(child: &mut Child) -> io::Result<Option<(ExitStatus, Vec<u8>)>> {
+    let mut output = Vec::new();
+    if let Some(stdout) = child.stdout.take() {
+        stdout.take(MAX_OUTPUT + 1).read_to_end(&mut output).await?;
     }
-    let key = String::from_utf8_lossy(&output.stdout);
+    if output.len() as u64 > MAX_OUTPUT {
+        return Ok(None);
+    }
+    Ok(Some((child.wait().await?, output)))
+}
+
+fn key_of(status: ExitStatus, output: &[u8]) -> Outcome {
+    if !status.success() {
+        return Err(CommandError::Status(status.to_string()));
+    }
+    let key = String::from_utf8_lossy(output);
     if key.trim().is_empty() { Err(CommandError::Empty) } else { Ok(Secret::new(&key)) }
 }
 
@@ -110,6 +135,7 @@ mod tests {
             ("echo $WHO", Ok("me")),
             ("echo partial; exit 3", Err(status)),
             ("true", Err(CommandError::Empty)),
+            ("yes", Err(CommandError::TooMuch)),
         ];
         for (command, expected) in table {
             let outcome = run(command, &path()).await;
