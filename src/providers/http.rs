@@ -22,6 +22,9 @@ pub const USER_AGENT: &str = concat!("troupe/", env!("CARGO_PKG_VERSION"));
 /// Redirects that one request follows.
 const MAX_REDIRECTS: usize = 5;
 
+/// The kinds of proxies that requests can go through.
+const PROXY_SCHEMES: [&str; 6] = ["http", "https", "socks4", "socks4a", "socks5", "socks5h"];
+
 /// What decides which client serves a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Kind {
@@ -86,10 +89,7 @@ fn build(kind: Kind, proxy: Option<&str>) -> Result<Client, Failure> {
         builder = builder.no_proxy();
     }
     if let Some(address) = proxy {
-        let proxy = Proxy::all(address).map_err(|_| {
-            Failure::new(FailureClass::InvalidRequest, "The proxy in the settings (httpProxy) is no valid URL")
-        })?;
-        builder = builder.proxy(proxy.no_proxy(NoProxy::from_env()));
+        builder = builder.proxy(proxy_at(address)?.no_proxy(NoProxy::from_env()));
     }
     builder = match kind.tls {
         true => builder.tls_certs_merge(extra_roots(|name| std::env::var_os(name))?),
@@ -97,6 +97,21 @@ fn build(kind: Kind, proxy: Option<&str>) -> Result<Client, Failure> {
     };
     builder.build().map_err(|error| {
         let text = format!("The HTTP client cannot be set up: {}; check SSL_CERT_FILE", deepest_cause(&error));
+        Failure::new(FailureClass::InvalidRequest, text)
+    })
+}
+
+/// The proxy at an address. The HTTP client goes past a proxy of a kind that it does not know, without a word; who set
+/// one wants no request to leave any other way.
+fn proxy_at(address: &str) -> Result<Proxy, Failure> {
+    let known = address
+        .split_once("://")
+        .is_none_or(|(scheme, _)| PROXY_SCHEMES.iter().any(|known| known.eq_ignore_ascii_case(scheme)));
+    known.then(|| Proxy::all(address).ok()).flatten().ok_or_else(|| {
+        let text = format!(
+            "The proxy in the settings (httpProxy) cannot be used: write it as http://HOST:PORT, or with one of {}",
+            PROXY_SCHEMES.join(", ")
+        );
         Failure::new(FailureClass::InvalidRequest, text)
     })
 }
@@ -215,6 +230,17 @@ mod tests {
     fn a_shown_url_hides_user_password_and_query() {
         let url = Url::parse("https://me:secret@host:8443/v1/x?key=secret#secret").unwrap();
         assert_eq!(shown(&url), "https://host:8443/v1/x");
+    }
+
+    #[test]
+    fn a_proxy_that_the_client_would_go_past_is_refused() {
+        for address in ["http://host:1", "HTTP://host:1", "https://host", "socks5h://host:1", "host:8080", "host"] {
+            assert!(proxy_at(address).is_ok(), "{address}");
+        }
+        for address in ["ftp://host:1", "socks9://host:1", "http://", "http://[::1"] {
+            let failure = proxy_at(address).unwrap_err();
+            assert!(!failure.retryable && failure.message.contains("httpProxy"), "{address}: {failure:?}");
+        }
     }
 
     #[test]
