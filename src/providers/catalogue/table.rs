@@ -37,11 +37,16 @@ fn row(model: &Model) -> [String; 6] {
     [
         model.provider.clone(),
         model.id.clone(),
-        size(model.context_window),
-        size(model.max_tokens),
+        known(model.context_window),
+        known(model.max_tokens),
         yes_no(model.reasoning),
         yes_no(model.takes_images()),
     ]
+}
+
+/// Virtual models may not know their sizes before a model has answered.
+fn known(tokens: u64) -> String {
+    if tokens == 0 { "-".to_owned() } else { size(tokens) }
 }
 
 /// A number of tokens in short: `200K`, `16.4K`, `1M`.
@@ -84,12 +89,14 @@ mod tests {
 
     #[test]
     fn the_table_has_pi_s_columns_and_a_fuzzy_search() {
-        let models = [model("mock", "tiny"), model("mock", "m1"), model("abc", "long-name-x")].map(Arc::new);
+        let unknown = Model { context_window: 0, max_tokens: 0, ..model("team", "auto") };
+        let models = [model("mock", "tiny"), model("mock", "m1"), model("abc", "long-name-x"), unknown].map(Arc::new);
         let expected = "\
 provider  model        context  max-out  thinking  images
 abc       long-name-x  200K     16.4K    no        no
 mock      m1           200K     16.4K    no        no
 mock      tiny         200K     16.4K    no        no
+team      auto         -        -        no        no
 ";
         assert_eq!(list_models_table(&models, None), expected);
         assert_eq!(list_models_table(&models, Some("TNY")).lines().count(), 2);
