@@ -152,7 +152,11 @@ fn add_model(entry: &mut ProviderEntry, config: &Object<'_>, compat: Option<&Map
     if config.get("type").is_some_and(|kind| kind.value().as_str() != Some("chat")) {
         return Ok(());
     }
-    let id = config.require("id", "the model's id")?.text()?;
+    let id = config.require("id", "the model's id")?;
+    if id.text()?.trim().is_empty() {
+        return Err(id.expected("the model's id"));
+    }
+    let id = id.text()?;
     fields::check_model(config)?;
     fields::check_whole_price(config)?;
     let mut values = defaults(entry, id);

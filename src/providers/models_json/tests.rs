@@ -69,6 +69,7 @@ fn errors_name_file_line_field_and_what_was_expected() {
         (r#"{"providers": {"p": {"apiKey": 5}}}"#, "models.json:1:22: providers.p.apiKey: expected a text: the key"),
         (r#"{"providers": {"p": {"models": {}}}}"#, "providers.p.models: expected a list, found an object"),
         (r#"{"providers": {"p": {"models": [{"name": "x"}]}}}"#, "providers.p.models[0].id: expected the model's id"),
+        (r#"{"providers": {"big": {"models": [{"id": " "}]}}}"#, "models[0].id: expected the model's id, found"),
         (
             r#"{"providers": {"p": {"baseUrl": "http://u", "models": [{"id": "x"}]}}}"#,
             "models[0]: expected api here or at its provider",
