@@ -79,6 +79,17 @@ impl KeyText {
         })
     }
 
+    /// Whether it is an empty text, which is no key.
+    #[must_use]
+    pub fn is_blank(&self) -> bool {
+        match self {
+            Self::Command(_) => false,
+            Self::Template(parts) => {
+                parts.iter().all(|part| matches!(part, Part::Text(text) if text.trim().is_empty()))
+            }
+        }
+    }
+
     /// The first variable that is not set: then the whole text has no value.
     #[must_use]
     pub fn missing_variable(&self, environment: &Environment) -> Option<&str> {
@@ -152,6 +163,9 @@ mod tests {
         for key in ["plain", "!cmd", "a$b", "$$", "$!x", "${A}"] {
             let KeyText::Template(parts) = KeyText::parse(&quote(key)) else { panic!("{key}") };
             assert_eq!(expand(&parts, &environment).as_deref(), Some(key));
+        }
+        for (text, blank) in [("", true), (" \n", true), ("k", false), ("$A", false), ("!x", false)] {
+            assert_eq!(KeyText::parse(text).is_blank(), blank, "{text:?}");
         }
         assert_eq!(KeyText::parse("!pass show x"), KeyText::Command("pass show x".into()));
         assert_eq!(KeyText::parse("$A and ${C}").missing_variable(&environment), Some("C"));

@@ -116,6 +116,12 @@ pub enum CredentialError {
     /// `auth.json` cannot be used.
     #[error("{0}. Mend the file: a stored key might be in it")]
     Store(DocumentError),
+    /// The key is an empty text. It would go out as an empty bearer token.
+    #[error("the key from {place} is empty: write the key there, or take the entry away")]
+    Empty {
+        /// Where the key comes from.
+        place: String,
+    },
     /// The key holds a character that no HTTP header can carry.
     #[error("the key from {place} has a character that no header can carry (the {position}. one): copy the key again")]
     NotAscii {
@@ -238,7 +244,7 @@ impl Credentials {
             return true;
         }
         let environment = self.environment_of(provider);
-        let has_value = |key: &KeyText| key.missing_variable(&environment).is_none();
+        let has_value = |key: &KeyText| !key.is_blank() && key.missing_variable(&environment).is_none();
         match self.stored_for(provider) {
             Some(Stored::ApiKey { key, .. }) => return has_value(key),
             Some(Stored::Login(_)) => return true,

@@ -61,7 +61,6 @@ impl Credentials {
             Found::Nothing => (None, None),
         };
         if let Some(found) = &found {
-            check_header_safe(found)?;
             if sources.auth_header || found.bearer {
                 let bearer = format!("Bearer {}", found.key.expose());
                 headers.insert("Authorization".to_owned(), Value::String(bearer));
@@ -94,7 +93,23 @@ impl Credentials {
         Ok(self.auth_for(model).await?.headers)
     }
 
+    /// What lets requests to the provider in: a key or token that a request can carry.
     pub(super) async fn find_key(
+        &self,
+        provider: &str,
+        sources: &KeySources,
+        freshness: Freshness,
+    ) -> Result<Found, CredentialError> {
+        let found = self.look_for_key(provider, sources, freshness).await?;
+        match &found {
+            Found::Key(FoundKey { key, place, .. }) => check_sendable(key, place)?,
+            Found::Login(FoundLogin { login, place, .. }) => check_sendable(&login.tokens.access, place)?,
+            Found::Aws(_) | Found::Nothing => {}
+        }
+        Ok(found)
+    }
+
+    async fn look_for_key(
         &self,
         provider: &str,
         sources: &KeySources,
@@ -206,7 +221,23 @@ impl Credentials {
     pub fn missing_key(&self, provider: &str) -> Option<CredentialError> {
         let nothing = KeySources::default();
         let sources = self.sources.get(provider).unwrap_or(&nothing);
-        (!self.is_configured(provider)).then(|| self.missing(provider, sources))
+        (!self.is_configured(provider))
+            .then(|| self.without_value(provider, sources).unwrap_or_else(|| self.missing(provider, sources)))
+    }
+
+    /// What is wrong with the text that owns the provider's key.
+    fn without_value(&self, provider: &str, sources: &KeySources) -> Option<CredentialError> {
+        let (key, place) = match self.stored_for(provider) {
+            Some(Stored::ApiKey { key, .. }) => (key, format!("auth.json: {provider}")),
+            Some(Stored::Unknown) => return Some(CredentialError::UnknownEntry { provider: provider.to_owned() }),
+            Some(Stored::Login(_)) => return None,
+            None => (sources.api_key.as_ref()?, format!("models.json: {provider}.apiKey")),
+        };
+        if key.is_blank() {
+            return Some(CredentialError::Empty { place });
+        }
+        let variable = key.missing_variable(&self.environment_of(provider))?.to_owned();
+        Some(CredentialError::Variable { place, variable })
     }
 
     fn missing(&self, provider: &str, sources: &KeySources) -> CredentialError {
@@ -227,9 +258,13 @@ impl Credentials {
 
 /// A key with a stray character fails here with a text that helps, instead of deep inside the HTTP client with one
 /// that shows the key (FC-037).
-fn check_header_safe(found: &FoundKey) -> Result<(), CredentialError> {
-    match found.key.expose().chars().position(|char| !(char.is_ascii_graphic() || char == ' ')) {
-        Some(at) => Err(CredentialError::NotAscii { place: found.place.clone(), position: at + 1 }),
+fn check_sendable(key: &Secret, place: &str) -> Result<(), CredentialError> {
+    let place = || place.to_owned();
+    if key.expose().is_empty() {
+        return Err(CredentialError::Empty { place: place() });
+    }
+    match key.expose().chars().position(|char| !(char.is_ascii_graphic() || char == ' ')) {
+        Some(at) => Err(CredentialError::NotAscii { place: place(), position: at + 1 }),
         None => Ok(()),
     }
 }

@@ -30,6 +30,7 @@ async fn the_nearest_source_wins_and_a_stored_key_owns_its_provider() {
     let unset = r#"{"p":{"type":"api_key","key":"$UNSET"}}"#;
     let login = r#"{"p":{"type":"oauth","access":"t"}}"#;
     let later = r#"{"p":{"type":"passkey"}}"#;
+    let blank = r#"{"p":{"type":"api_key","key":" "}}"#;
     let env = [("P_KEY", "from-env"), ("X", "from-x")];
     let env_only = || KeySources { env: vec!["OTHER".into(), "P_KEY".into()], ..KeySources::default() };
     let table = [
@@ -40,6 +41,7 @@ async fn the_nearest_source_wins_and_a_stored_key_owns_its_provider() {
         (login, env_only(), Ok("t"), true),
         (later, env_only(), Err("of a kind that this version does not know"), false),
         (unset, api_key("config"), Err("auth.json: p names the variable UNSET, which is not set"), false),
+        (blank, env_only(), Err("the key from auth.json: p is empty"), false),
         ("{}", api_key("$UNSET"), Err("models.json: p.apiKey names the variable UNSET"), false),
         (
             "{}",
@@ -52,6 +54,10 @@ async fn the_nearest_source_wins_and_a_stored_key_owns_its_provider() {
     for (auth, sources, expected, configured) in table {
         let setup = setup(auth, &env, sources);
         assert_eq!(setup.credentials.is_configured("p"), configured, "{auth} {expected:?}");
+        if let (Err(expected), false) = (expected, configured) {
+            let missing = setup.credentials.missing_key("p").unwrap().to_string();
+            assert!(missing.contains(expected), "said before a run as in it: {missing}");
+        }
         match (setup.credentials.key_for(&of_p()).await, expected) {
             (Ok(Some(key)), Ok(expected)) => assert_eq!(key.expose(), expected),
             (Err(error), Err(expected)) => assert!(error.to_string().contains(expected), "{error}"),
