@@ -15,9 +15,12 @@ use crate::{
     providers::{
         catalogue::Catalogue,
         credentials::{Login, key_text::quote},
-        oauth::{self, Flow, Granted, LoginOptions, loopback},
+        oauth::{self, Flow, Granted, LoginOptions, flow::FIELDS, loopback},
     },
-    store::auth_file::{AuthFile, AuthFileError},
+    store::{
+        auth_file::{AuthFile, AuthFileError},
+        settings::Settings,
+    },
 };
 
 pub(super) fn run(environment: &Environment, catalogue: &Catalogue, args: &LoginArgs) -> Result<Exit, String> {
@@ -96,12 +99,18 @@ fn with_browser(environment: &Environment, file: &AuthFile, flow: &Flow, args: &
 }
 
 fn no_client(environment: &Environment, provider: &str) -> String {
+    let file = environment.user_dir.join("settings.json");
+    let settings = Settings::load(&file, None);
+    let own = settings.get(&["oauth", provider]).and_then(Value::as_object);
+    let stranger = own.and_then(|own| own.keys().find(|name| !FIELDS.contains(&name.as_str())));
+    let stranger =
+        stranger.map_or(String::new(), |name| format!("\nThe field \"{name}\" that stands there is not known."));
     format!(
         "logging in to {provider} needs a client id: the provider knows registered programs only, and Troupe does not \
          pass for another one. Put the id that the provider gave you into {}:\n  \
          {{\"oauth\": {{\"{provider}\": {{\"clientId\": \"…\"}}}}}}\n\
-         Or use an API key: troupe auth login {provider} --api-key",
-        environment.user_dir.join("settings.json").display()
+         Or use an API key: troupe auth login {provider} --api-key{stranger}",
+        file.display()
     )
 }
 

@@ -4,7 +4,7 @@ use reqwest::Url;
 
 use super::{ProviderEntry, fields, switches};
 use crate::{
-    providers::catalogue::builtin::current_id,
+    providers::{catalogue::builtin::current_id, oauth::flow},
     store::document::{Fault, Field, Object, nearest},
 };
 
@@ -75,6 +75,10 @@ fn provider(config: &Object<'_>, entry: &ProviderEntry, found: &mut Vec<Fault>) 
         config.get("apiKey").filter(|key| key.value().as_str().is_some_and(|text| text.trim().is_empty()))
     {
         found.push(key.fault("is empty and counts as not set: leave it out, or name a variable as \"$VARIABLE\""));
+    }
+    for oauth in objects(inner(config, "oauth")) {
+        strangers(&oauth, &flow::FIELDS, found);
+        objects(inner(&oauth, "exchange")).for_each(|exchange| strangers(&exchange, &flow::EXCHANGE_FIELDS, found));
     }
     let apis = || entry.models.iter().map(|model| model.api.as_str());
     compat(config, apis(), found);

@@ -181,6 +181,10 @@ fn odd_places_are_named_with_the_next_step() {
             r#"{"providers": {"big": {"modelOverrides": {"one": {"inputLimits": {"images": {"resize": {"quality": 1}}}}}}}}"#,
             "resize.quality: unknown field",
         ),
+        (
+            r#"{"providers": {"big": {"oauth": {"authorizeUrl": "https://a", "tokenUrl": "https://t", "clientid": "x"}}}}"#,
+            "oauth.clientid: unknown field (did you mean clientId?)",
+        ),
     ];
     for (text, expected) in table {
         let document = Document::parse(Path::new("models.json"), text.to_owned(), Syntax::Comments).unwrap();

@@ -8,6 +8,33 @@ use crate::{
     store::document::{Fault, Field, Object},
 };
 
+/// The fields that describe a flow.
+pub const FIELDS: [&str; 20] = [
+    "authorizeUrl",
+    "deviceUrl",
+    "tokenUrl",
+    "clientId",
+    "clientSecret",
+    "scopes",
+    "authorizeParams",
+    "tokenParams",
+    "redirectHost",
+    "redirectPort",
+    "redirectPath",
+    "anyPort",
+    "copyCodeUrl",
+    "encoding",
+    "sendState",
+    "exchange",
+    "sendAs",
+    "dialect",
+    "anonymous",
+    "hostInToken",
+];
+
+/// The fields of an exchange.
+pub const EXCHANGE_FIELDS: [&str; 5] = ["url", "post", "tokenField", "expiresField", "lifetime"];
+
 /// How a login at a provider goes, and what is done with its tokens.
 #[derive(Clone, Debug)]
 pub struct Flow {

@@ -55,6 +55,7 @@ const SETTINGS: &[(&[&str], Kind)] = &[
     (&["retry", "provider", "maxRetries"], Number),
     (&["retry", "provider", "maxRetryDelayMs"], Number),
     (&["httpProxy"], Text),
+    (&["oauth"], Object),
     (&["httpIdleTimeoutMs"], Limit),
     (&["httpConnectTimeoutMs"], Limit),
     (&["images"], Object),
