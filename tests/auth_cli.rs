@@ -101,6 +101,72 @@ async fn check_answers_in_a_word_or_in_json_1_6() {
 }
 
 #[tokio::test]
+async fn an_oddity_in_models_json_spoils_no_check_and_a_virtual_model_stands_for_what_answers_1_6() {
+    let sandbox = sandbox().await;
+    let models = json!({"providers": {"box": {"baseUrl": "https://box.test", "api": "openai-completions",
+        "apikey": "odd", "models": [{"id": "b"}]}},
+        "virtualModels": {"team/auto": {"rules": [{"use": ["nosuch/m", "box/b", "groq/openai/gpt-oss-120b"]}]}}});
+    sandbox.write(sandbox.user_dir.join("models.json"), models.to_string());
+    let ready = |key: &str| json!({"status": "ready", "provider": "groq", "authType": "api_key", "key": key});
+    let none = json!({"status": "not_ready", "provider": "box", "reason": "credentials_not_configured"});
+    let broken = json!({"status": "not_ready", "provider": "groq", "reason": "credential_not_available"});
+    let table = [
+        (["--provider", "groq"], "gsk-1", 0, ready("gsk-1")),
+        (["--model", "team/auto"], "gsk-2", 0, ready("gsk-2")),
+        (["--model", "team/auto"], "", 1, none),
+        (["--provider", "groq"], "two\nlines", 1, broken),
+    ];
+    for (args, key, code, expected) in table {
+        let args = [&["check", "--json", "--credentials"], &args[..]].concat();
+        let finished = auth(&sandbox, &args, "", &[("GROQ_API_KEY", key)]).await;
+        let mut answer: Value = serde_json::from_str(&finished.stdout).unwrap();
+        if let Some(mut credentials) = answer.as_object_mut().unwrap().remove("credentials") {
+            answer["key"] = credentials["apiKey"].take();
+        }
+        assert_eq!((finished.code, answer), (Some(code), expected), "{args:?}: {}", finished.stderr);
+    }
+}
+
+/// A server that answers as Ollama does, with one model; returns its address.
+async fn ollama() -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    tokio::spawn(async move {
+        while let Ok((mut stream, _)) = listener.accept().await {
+            let mut head = [0; 2048];
+            let read = stream.read(&mut head).await.unwrap();
+            let body = match String::from_utf8_lossy(&head[..read]).split(' ').nth(1) {
+                Some("/api/tags") => json!({"models": [{"name": "q:1", "model": "q:1"}]}),
+                Some("/api/show") => json!({"capabilities": ["completion"], "model_info": {}}),
+                _ => json!({"models": []}),
+            };
+            let body = body.to_string();
+            let length = body.len();
+            let answer = format!("HTTP/1.1 200 x\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n{body}");
+            stream.write_all(answer.as_bytes()).await.unwrap();
+        }
+    });
+    address
+}
+
+#[tokio::test]
+async fn a_server_on_this_machine_is_asked_when_a_check_names_it() {
+    let sandbox = sandbox().await;
+    let there = ollama().await;
+    let nobody = TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap().to_string();
+    let table = [
+        (["--model", "ollama/q:1"], &there, 0, "ready\n", ""),
+        (["--provider", "ollama"], &there, 0, "ready\n", ""),
+        (["--provider", "ollama"], &nobody, 1, "not_ready\n", "Ollama does not answer at"),
+    ];
+    for (args, host, code, answer, said) in table {
+        let finished = auth(&sandbox, &[&["check"], &args[..]].concat(), "", &[("OLLAMA_HOST", host)]).await;
+        assert_eq!((finished.code, finished.stdout.as_str()), (Some(code), answer), "{}", finished.stderr);
+        assert!(finished.stderr.contains(said), "{}", finished.stderr);
+    }
+}
+
+#[tokio::test]
 async fn a_login_without_terminal_or_client_says_what_to_do_1_6() {
     let sandbox = sandbox().await;
     for (provider, hints) in [
@@ -115,6 +181,14 @@ async fn a_login_without_terminal_or_client_says_what_to_do_1_6() {
         }
     }
     assert!(!sandbox.exists(sandbox.user_dir.join("auth.json")));
+    for (settings, said) in [
+        (r#"{"oauth": {"xai": {"clientID": "x"}}}"#, "\"clientID\" that stands there is not known"),
+        (r#"{"oauth": "#, "settings.json:1:"),
+    ] {
+        sandbox.write(sandbox.user_dir.join("settings.json"), settings);
+        let finished = auth(&sandbox, &["login", "xai"], "", &[]).await;
+        assert!(finished.code == Some(1) && finished.stderr.contains(said), "{}", finished.stderr);
+    }
     let wrong = auth(&sandbox, &["print-bearer-token", "--provider", "mock"], "", &[]).await;
     assert!(wrong.code == Some(1) && wrong.stderr.contains("print-api-key --provider mock"), "{}", wrong.stderr);
 }

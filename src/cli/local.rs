@@ -20,6 +20,22 @@ pub fn with_all(catalogue: Catalogue, environment: &Environment) -> Catalogue {
     with(catalogue, &found)
 }
 
+/// The catalogue with the server that a provider's or a model's name asks for, and that server alone. One that does not
+/// answer is warned of.
+pub fn with_asked(catalogue: Catalogue, provider: Option<&str>, model: Option<&str>) -> Catalogue {
+    let free = |server: &Server| catalogue.provider(server.id()).is_none();
+    let Some(server) = named(provider, model).filter(free) else { return catalogue };
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let Ok(runtime) = runtime else { return catalogue };
+    match runtime.block_on(local::find(server, &Variables::of_process())) {
+        Ok(found) => with(catalogue, &[found]),
+        Err(error) => {
+            warn(&error.to_string());
+            catalogue
+        }
+    }
+}
+
 fn with(catalogue: Catalogue, found: &[Found]) -> Catalogue {
     if found.is_empty() {
         return catalogue;
@@ -38,7 +54,8 @@ pub async fn with_named(
     session_model: Option<&ModelRef>,
 ) -> Result<(Catalogue, Vec<Found>), StartError> {
     let free = |server: &Server| catalogue.provider(server.id()).is_none();
-    let wanted = named_on_the_command_line(args).filter(free);
+    let wanted = args.model.pattern.as_deref().and_then(|pattern| named(args.model.provider.as_deref(), Some(pattern)));
+    let wanted = wanted.filter(free);
     let mut others: Vec<Server> = Vec::new();
     for name in named_elsewhere(args, settings, session_model) {
         if let Some(server) = Server::named_by(&name).filter(free)
@@ -62,11 +79,11 @@ pub async fn with_named(
     Ok((with(catalogue, &found), found))
 }
 
-fn named_on_the_command_line(args: &HiArgs) -> Option<Server> {
-    let pattern = args.model.pattern.as_deref()?;
-    match &args.model.provider {
+/// The server that the two flags mean; a model's name means one by its provider's part.
+fn named(provider: Option<&str>, model: Option<&str>) -> Option<Server> {
+    match provider {
         Some(provider) => Server::named_by(provider),
-        None => Server::named_by(pattern).filter(|_| pattern.contains('/')),
+        None => model.filter(|name| name.contains('/')).and_then(Server::named_by),
     }
 }
 

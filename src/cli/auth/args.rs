@@ -26,6 +26,20 @@ pub enum AuthCommand {
     PrintBearerToken(TokenArgs),
 }
 
+impl AuthCommand {
+    /// The provider and the model whose credential it asks for.
+    #[must_use]
+    pub fn names(&self) -> Option<(Option<&str>, Option<&str>)> {
+        let (provider, model) = match self {
+            Self::Check(args) => (&args.provider, &args.model),
+            Self::PrintApiKey(args) => (&args.provider, &args.model),
+            Self::PrintBearerToken(args) => (&args.provider, &args.model),
+            Self::Login(_) | Self::Logout(_) | Self::List(_) => return None,
+        };
+        Some((provider.as_deref(), model.as_deref()))
+    }
+}
+
 /// The arguments of `auth login`.
 #[derive(Clone, Debug, PartialEq, Eq, Parser)]
 #[command(no_binary_name = true, disable_version_flag = true, override_usage = LOGIN_USAGE)]

@@ -68,7 +68,7 @@ async fn judge(catalogue: &Catalogue, args: &CheckArgs) -> (Option<String>, Answ
     let found = provider_of(catalogue, args.provider.as_deref(), args.model.as_deref());
     let named = found.as_ref().ok().or(args.provider.as_ref()).cloned();
     // What the file would say about the provider is not known.
-    if let Some(problem) = catalogue.problems().first() {
+    if let Some(problem) = catalogue.unusable() {
         return (named, Err((Reason::InvalidState, problem.to_string())));
     }
     let answer = match found {

@@ -23,6 +23,7 @@ use args::AuthCommand;
 use super::{
     env::Environment,
     exit::Exit,
+    local,
     run::{fail, warn},
 };
 use crate::{
@@ -40,10 +41,16 @@ use crate::{
 #[must_use]
 pub fn run(environment: &Environment, command: &AuthCommand) -> Exit {
     let settings = Settings::load(&environment.user_dir.join("settings.json"), None);
+    for problem in settings.problems() {
+        warn(&problem.to_string());
+    }
     http::set_proxy(settings.http_proxy().map(str::to_owned));
-    let catalogue = Catalogue::load(&environment.user_dir, Variables::of_process());
+    let mut catalogue = Catalogue::load(&environment.user_dir, Variables::of_process());
     for problem in catalogue.problems() {
         warn(&problem.to_string());
+    }
+    if let Some((provider, model)) = command.names() {
+        catalogue = local::with_asked(catalogue, provider, model);
     }
     let done = match command {
         AuthCommand::Login(args) => login::run(environment, &catalogue, args),
@@ -70,7 +77,7 @@ fn block_on<T>(work: impl Future<Output = T>) -> Result<T, String> {
     Ok(done)
 }
 
-/// The provider that `--provider` or `--model` mean.
+/// The provider that `--provider` or `--model` mean; of a virtual model the one that would answer.
 fn provider_of(catalogue: &Catalogue, provider: Option<&str>, model: Option<&str>) -> Result<String, String> {
     match (provider, model) {
         (Some(name), None) => {
@@ -80,7 +87,9 @@ fn provider_of(catalogue: &Catalogue, provider: Option<&str>, model: Option<&str
         _ => {
             let cli = CliModel { provider, model, ..CliModel::default() };
             let chosen = selection::resolve_cli(catalogue, &cli).map_err(|error| error.to_string())?;
-            chosen.map(|chosen| chosen.model.provider.clone()).ok_or_else(|| "name a provider or a model".to_owned())
+            chosen
+                .map(|chosen| catalogue.paying_provider(&chosen.model))
+                .ok_or_else(|| "name a provider or a model".to_owned())
         }
     }
 }

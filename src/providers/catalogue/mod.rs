@@ -61,6 +61,7 @@ pub struct Catalogue {
     registered: Arc<Registered>,
     found: Arc<[ProviderEntry]>,
     problems: Vec<DocumentError>,
+    file_counts: bool,
 }
 
 impl Catalogue {
@@ -107,7 +108,7 @@ impl Catalogue {
         registered: Arc<Registered>,
         found: Arc<[ProviderEntry]>,
     ) -> Self {
-        let Contents { mut providers, mut models, declared, problems } = contents;
+        let Contents { mut providers, mut models, declared, problems, file_counts } = contents;
         let all = declared.into_iter().chain(registered.virtual_models());
         let virtual_models = virtual_models::add(&mut providers, &mut models, all);
         Self {
@@ -120,6 +121,7 @@ impl Catalogue {
             registered,
             found,
             problems,
+            file_counts,
         }
     }
 
@@ -224,6 +226,12 @@ impl Catalogue {
         self.problems.iter().chain(self.credentials.problem()).collect()
     }
 
+    /// Why nothing of `models.json` or of `auth.json` counts; none when both can be used, oddities or not.
+    #[must_use]
+    pub fn unusable(&self) -> Option<&DocumentError> {
+        self.problems.first().filter(|_| !self.file_counts).or_else(|| self.credentials.problem())
+    }
+
     /// Adds models that a cassette describes. Like those inside the program they need no key and are in no list; a
     /// description in the user's files does not count beside them.
     pub fn add_recorded(&mut self, models: &[Arc<Model>]) {
@@ -249,6 +257,8 @@ struct Contents {
     models: Vec<Arc<Model>>,
     declared: Vec<VirtualModel>,
     problems: Vec<DocumentError>,
+    /// False when `models.json` is so broken that nothing of it counts; the first problem says why.
+    file_counts: bool,
 }
 
 impl Contents {
@@ -272,12 +282,12 @@ impl Contents {
 
     fn of(providers: Vec<ProviderEntry>) -> Self {
         let models = providers.iter().flat_map(|provider| provider.models.iter().cloned()).collect();
-        Self { providers, models, declared: Vec::new(), problems: Vec::new() }
+        Self { providers, models, declared: Vec::new(), problems: Vec::new(), file_counts: true }
     }
 
     fn without_file(base: Vec<ProviderEntry>, mut problem: DocumentError) -> Self {
         problem.message.push_str("; nothing of this file counts until that is mended");
-        Self { problems: vec![problem], ..Self::of(base) }
+        Self { problems: vec![problem], file_counts: false, ..Self::of(base) }
     }
 
     fn of_document(document: &Document, base: Vec<ProviderEntry>, inside: &[Arc<Model>]) -> Result<Self, Fault> {

@@ -106,6 +106,7 @@ fn what_is_odd_is_said_and_the_rest_of_the_file_counts() {
         "models.json:3:18: providers.groq.apikey: unknown field (did you mean apiKey?); it is ignored",
     ];
     assert_eq!(problems.len(), expected.len(), "{problems:#?}");
+    assert_eq!(catalogue.unusable(), None, "what is odd makes no file useless");
     for (problem, expected) in problems.iter().zip(expected) {
         assert!(problem.contains(expected), "{problem}");
     }

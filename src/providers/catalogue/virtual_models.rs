@@ -74,6 +74,19 @@ impl Catalogue {
         }
     }
 
+    /// The provider whose credential a request to the model uses: behind a virtual model that of the first candidate
+    /// that can answer now, or else of the first one that is known.
+    #[must_use]
+    pub fn paying_provider(&self, model: &Model) -> String {
+        let candidates = match self.virtual_model(&model.reference()).map(|known| &known.router) {
+            Some(Router::Rules(rules)) => rules.candidates().map(|candidate| &candidate.model).collect(),
+            _ => Vec::new(),
+        };
+        let usable = candidates.iter().find(|name| matches!(self.physical(name), Physical::Usable(_)));
+        let known = || candidates.iter().find(|name| self.find(name).is_some());
+        usable.or_else(known).map_or(&model.provider, |name| &name.provider).clone()
+    }
+
     /// Why nobody behind a virtual model can answer.
     pub(super) fn nobody_behind(&self, virtual_model: &VirtualModel) -> CredentialError {
         let hint = match &virtual_model.router {
