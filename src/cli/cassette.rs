@@ -15,7 +15,7 @@ use super::{
     start::StartError,
 };
 use crate::{
-    protocol::{Model, ModelRef, ThinkingLevel},
+    protocol::{Model, ModelRef, ThinkingLevel, route::VIRTUAL_API},
     providers::{
         cassette::{Cassette, Pace, Places, Player, Recorder, Replay, Secrets},
         catalogue::Catalogue,
@@ -115,12 +115,16 @@ impl Deck {
         })
     }
 
-    /// The description that counts for a model: when a cassette is played, that of the cassette.
+    /// The description that counts for a model: when a cassette is played, that of the cassette. A virtual model asks
+    /// nobody itself and stands in no cassette: it counts as the user describes it.
     ///
     /// # Errors
     /// The cassette has no exchange with the model.
     pub fn described(&self, name: &ModelRef, own: Arc<Model>) -> Result<Arc<Model>, StartError> {
         let Self::Playing(player) = self else { return Ok(own) };
+        if own.api == VIRTUAL_API {
+            return Ok(own);
+        }
         player.cassette().model(name).cloned().ok_or_else(|| {
             let known: Vec<_> = player.cassette().models().iter().map(|model| model.reference().to_string()).collect();
             StartError::Failed(format!(
