@@ -125,7 +125,7 @@ async fn a_virtual_model_is_listed_chosen_and_measured_by_what_is_behind_it() {
     let listed = sandbox.run(&["--list-models", "team"]).await.stdout;
     assert_eq!(
         listed.lines().nth(1).map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).as_deref(),
-        Some("team auto 0 0 no yes")
+        Some("team auto - - no yes")
     );
     let mut rpc = sandbox.rpc(&["--model", "mock/m1"]).await;
     let models = rpc.call(json!({"type": "get_available_models"})).await["models"].clone();

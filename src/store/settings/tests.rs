@@ -221,7 +221,7 @@ fn a_value_of_the_wrong_type_is_told_with_its_place_and_the_others_count() {
         "settings.json:4:2: steeringMode: expected one of one-at-a-time, all, found \"every\"",
         "settings.json:3:12: retry.maxRetries: expected a number, zero or more, found -1",
         "settings.json:3:30: retry.provider: expected an object, found 4",
-        "settings.json:5:2: oauth: expected an object, found a list",
+        "settings.json:6:2: oauth: expected an object, found a list",
         "settings.json:2:2: httpIdleTimeoutMs: expected milliseconds or \"disabled\", found \"5s\"",
         "project.json:1:20: enabledModels[0]: expected a text, found 1",
     ];
