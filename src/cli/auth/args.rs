@@ -78,7 +78,7 @@ pub struct CheckArgs {
     /// Print a JSON object
     #[arg(long)]
     pub json: bool,
-    /// Add the credentials to the JSON object
+    /// Print the secret, alone or in the JSON object
     #[arg(long)]
     pub credentials: bool,
     /// Don't renew a token that has expired
@@ -127,14 +127,14 @@ pub struct TokenArgs {
 
 const LOGIN_USAGE: &str = "troupe auth login PROVIDER [--api-key] [--no-browser]";
 const LOGOUT_USAGE: &str = "troupe auth logout PROVIDER";
-const CHECK_USAGE: &str = "troupe auth check --provider NAME | --model PATTERN [--json [--credentials]] [--no-refresh]";
+const CHECK_USAGE: &str = "troupe auth check --provider NAME | --model PATTERN [--json] [--credentials] [--no-refresh]";
 const LIST_USAGE: &str = "troupe auth list [--json]";
 const KEY_USAGE: &str = "troupe auth print-api-key --provider NAME | --model PATTERN";
 const TOKEN_USAGE: &str = "troupe auth print-bearer-token --provider NAME | --model PATTERN [--min-expiry TIME]";
 const USAGE: &str = "\
 troupe auth login PROVIDER [--api-key] [--no-browser]
 troupe auth logout PROVIDER
-troupe auth check --provider NAME | --model PATTERN [--json [--credentials]] [--no-refresh]
+troupe auth check --provider NAME | --model PATTERN [--json] [--credentials] [--no-refresh]
 troupe auth list [--json]
 troupe auth print-api-key --provider NAME | --model PATTERN
 troupe auth print-bearer-token --provider NAME | --model PATTERN [--min-expiry TIME]";

@@ -1,6 +1,6 @@
 //! `auth check`: whether a provider can be used, for people and scripts.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use super::{args::CheckArgs, block_on, provider_of};
 use crate::{
@@ -57,7 +57,13 @@ pub(super) fn run(catalogue: &Catalogue, args: &CheckArgs) -> Result<Exit, Strin
         Err((Reason::InvalidState, _)) => ("invalid", Exit::InvalidState),
         Err(_) => ("not_ready", Exit::Failed),
     };
-    let text = if args.json { json_of(status, provider, &answer, args.credentials) } else { status.to_owned() };
+    // Without JSON the secret stands alone, for `$(…)`.
+    let secret = answer.as_ref().ok().filter(|_| args.credentials).and_then(|access| access.secret.as_ref());
+    let text = match secret {
+        _ if args.json => json_of(status, provider, &answer, args.credentials),
+        Some(secret) => secret.expose().to_owned(),
+        None => status.to_owned(),
+    };
     match print(&format!("{text}\n")) {
         Exit::Done => Ok(exit),
         unwritable => Ok(unwritable),
@@ -93,7 +99,8 @@ fn json_of(status: &str, provider: Option<String>, answer: &Answer, with_credent
                 object.insert("authType".to_owned(), access.kind.as_str().into());
             }
             if with_credentials {
-                object.insert("credentials".to_owned(), credentials(access));
+                object.extend(credentials(access).map(|secret| ("credentials".to_owned(), secret)));
+                object.extend(circumstances(access));
             }
         }
         Err((reason, _)) => {
@@ -103,27 +110,23 @@ fn json_of(status: &str, provider: Option<String>, answer: &Answer, with_credent
     Value::Object(object).to_string()
 }
 
-fn credentials(access: &Access) -> Value {
-    let mut object = Map::new();
-    if let Some(secret) = &access.secret {
-        if access.bearer {
-            object.insert("headers".to_owned(), json!({"Authorization": format!("Bearer {}", secret.expose())}));
-        } else {
-            object.insert("apiKey".to_owned(), secret.expose().into());
-        }
-    }
+/// The secret as pi prints it, a text; what signs requests has several parts. None where there is nothing to hand out.
+fn credentials(access: &Access) -> Option<Value> {
     if let Some(aws) = &access.aws {
+        let mut object = Map::new();
         object.insert("accessKeyId".to_owned(), aws.access_key_id.as_str().into());
         object.insert("secretAccessKey".to_owned(), aws.secret_access_key.expose().into());
         if let Some(token) = &aws.session_token {
             object.insert("sessionToken".to_owned(), token.expose().into());
         }
+        return Some(Value::Object(object));
     }
-    if let Some(url) = &access.base_url {
-        object.insert("baseUrl".to_owned(), url.as_str().into());
-    }
-    if let Some(expires) = access.expires {
-        object.insert("expires".to_owned(), expires.into());
-    }
-    Value::Object(object)
+    access.secret.as_ref().map(|secret| secret.expose().into())
+}
+
+/// What a program needs beside the secret: where requests go, and how long the secret lasts.
+fn circumstances(access: &Access) -> impl Iterator<Item = (String, Value)> {
+    let base_url = access.base_url.as_deref().map(|url| ("baseUrl".to_owned(), url.into()));
+    let expires = access.expires.map(|expires| ("expires".to_owned(), expires.into()));
+    base_url.into_iter().chain(expires)
 }
