@@ -117,7 +117,7 @@ pub enum CredentialError {
     #[error("{0}. Mend the file: a stored key might be in it")]
     Store(DocumentError),
     /// The key is an empty text. It would go out as an empty bearer token.
-    #[error("the key from {place} is empty: write the key there, or take the entry away")]
+    #[error("the key from {place} is empty: give a key, or leave it out")]
     Empty {
         /// Where the key comes from.
         place: String,
