@@ -150,6 +150,8 @@ pub struct Turn {
     out: Vec<Effect>,
     /// Retry settings in force.
     pub retry: RetrySettings,
+    /// The history is compacted without being asked to.
+    pub auto_compaction: bool,
     /// A message without content that names the current model; none without a model.
     pub identity: Option<AssistantMessage>,
     /// Names of tools that only read.
@@ -164,6 +166,7 @@ impl Turn {
         identity: Option<AssistantMessage>,
         read_only: HashSet<String>,
         retry: RetrySettings,
+        auto_compaction: bool,
         now: Millis,
     ) -> (Self, Vec<Effect>) {
         let mut turn = Self {
@@ -178,6 +181,7 @@ impl Turn {
             now,
             out: Vec::new(),
             retry,
+            auto_compaction,
             identity,
             read_only,
         };

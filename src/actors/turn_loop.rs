@@ -221,7 +221,8 @@ impl LoopState {
             self.shared.bus.tell(BusMsg::Idle);
         }
         let resume = Resume { active: facts.active, prompt: facts.prompt, queues, position, attempt };
-        let (turn, effects) = Turn::resume(resume, self.identity(), self.read_only(), selection.retry, now_ms());
+        let (retry, compacts) = (selection.retry, selection.auto_compaction);
+        let (turn, effects) = Turn::resume(resume, self.identity(), self.read_only(), retry, compacts, now_ms());
         self.shared.phase.send_replace(turn.phase());
         self.turn = Some(turn);
         self.perform(myself, effects).await;

@@ -177,7 +177,7 @@ impl Parts {
             steering_mode: QueueMode::default(),
             follow_up_mode: QueueMode::default(),
             retry: RetrySettings::default(),
-            auto_compaction: false,
+            auto_compaction: true,
         };
         let config = AgentConfig {
             cwd: self.cwd.clone(),

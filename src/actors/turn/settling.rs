@@ -31,12 +31,12 @@ impl Turn {
         self.publish(Event::AgentEnd { messages, will_retry: delay.is_some() });
         let Some(failure) = failure else {
             // The conversation goes on in less room; what was answered stands.
-            return match mem::take(&mut self.trace().overflow) && !self.is_aborted() {
+            return match mem::take(&mut self.trace().overflow) && self.auto_compaction && !self.is_aborted() {
                 true => self.start_compaction(CompactionReason::Overflow, None, None),
                 false => self.before_settle(),
             };
         };
-        if overflow {
+        if overflow && self.auto_compaction {
             return self.recover_from_overflow(&failure.message);
         }
         match delay {

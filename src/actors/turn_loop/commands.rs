@@ -53,6 +53,7 @@ impl LoopState {
             }
             Command::SetAutoCompaction(enabled) => {
                 self.shared.selection().auto_compaction = enabled;
+                self.selection_changed();
                 self.keep_setting(&["compaction", "enabled"], Value::Bool(enabled));
                 reply.send(Ok(Reply::Done));
             }

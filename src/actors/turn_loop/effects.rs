@@ -202,10 +202,14 @@ impl LoopState {
     /// The machine must know what the next answer is made with.
     pub(super) fn selection_changed(&mut self) {
         let identity = self.identity();
-        let retry = self.shared.selection().retry;
+        let (retry, auto_compaction) = {
+            let selection = self.shared.selection();
+            (selection.retry, selection.auto_compaction)
+        };
         if let Some(turn) = self.turn.as_mut() {
             turn.identity = identity;
             turn.retry = retry;
+            turn.auto_compaction = auto_compaction;
         }
     }
 

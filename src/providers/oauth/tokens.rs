@@ -44,8 +44,9 @@ pub(super) fn secret(answer: &Value, field: &str) -> Option<Secret> {
 /// A number of seconds; some servers write it as a text.
 pub(super) fn seconds(value: &Value) -> Option<u64> {
     let number = value.as_f64().or_else(|| value.as_str()?.trim().parse().ok())?;
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked to be positive; saturates")]
-    (number.is_finite() && number >= 0.0).then_some(number as u64)
+    // Less than nothing is nothing: the token has expired.
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "made positive; saturates")]
+    number.is_finite().then_some(number.max(0.0) as u64)
 }
 
 #[cfg(test)]
@@ -62,7 +63,7 @@ mod tests {
                 Some(("a", Some("r"), Some(61_000))),
             ),
             (json!({"access_token": "a", "expires_in": "60", "scope": 5}), Some(("a", None, Some(61_000)))),
-            (json!({"access_token": "a", "expires_in": -1}), Some(("a", None, None))),
+            (json!({"access_token": "a", "expires_in": -1}), Some(("a", None, Some(1000)))),
             (json!({"access_token": "a", "refresh_token": ""}), Some(("a", None, None))),
             (json!({"access_token": " "}), None),
             (json!({"access_token": 5}), None),

@@ -1,6 +1,9 @@
 //! Compaction: asked for, and after an overflow.
 
-use super::script::{Step::*, check};
+use super::{
+    script::{Step::*, check, check_in},
+    world::World,
+};
 use crate::protocol::FailureClass::ContextOverflow;
 
 /// From the prompt to the compaction.
@@ -101,6 +104,21 @@ fn a_good_answer_that_hides_an_overflow_stands_and_the_history_is_compacted_behi
         "=started agent_start turn_start user(hi) >call assistant(call:read) >tools[0] tool_start(0) tool_end(0)
          result(text) turn_end turn_start >call assistant(ok) turn_end agent_end agent_settled",
     );
+}
+
+#[test]
+fn without_automatic_compaction_an_overflow_is_a_failure_and_a_hidden_one_is_nothing() {
+    const FAILED: &str =
+        "=started agent_start turn_start user(hi) >call assistant!(context_overflow) turn_end agent_end
+                          agent_settled";
+    let world = || {
+        let mut world = World::default();
+        world.turn.auto_compaction = false;
+        world
+    };
+    check_in(world(), &[Prompt("hi"), Fails(ContextOverflow)], FAILED);
+    let answered = FAILED.replace("assistant!(context_overflow)", "assistant(ok)");
+    check_in(world(), &[Prompt("hi"), Overflows, Text("ok")], &answered);
 }
 
 #[test]

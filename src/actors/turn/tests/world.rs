@@ -340,7 +340,7 @@ impl World {
 fn machine(resume: Resume) -> (Turn, Vec<Effect>) {
     let identity = AssistantMessage { model: "m".into(), ..AssistantMessage::default() };
     let read_only = HashSet::from(["read".to_owned()]);
-    Turn::resume(resume, Some(identity), read_only, RetrySettings::default(), 0)
+    Turn::resume(resume, Some(identity), read_only, RetrySettings::default(), true, 0)
 }
 
 fn late_inputs(work: Work) -> [Input; 10] {
