@@ -37,6 +37,8 @@ pub fn targets() -> Vec<Target> {
         Target::new("errors", corpus::errors(), texts::errors),
         Target::new("requests", requests::seeds(), requests::check),
     ];
+    let frames = Target::new("aws-frames", corpus::streams("bedrock-converse-stream"), texts::aws_frames);
+    targets.push(Target { framing: Framing::Aws, ..frames });
     targets.extend(wire_apis().iter().map(|api| {
         let name = api.name();
         let framing = if name == "bedrock-converse-stream" { Framing::Aws } else { Framing::Text };

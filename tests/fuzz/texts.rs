@@ -6,6 +6,7 @@ use troupe::{
     protocol::{FailureClass, PartialArguments},
     providers::{
         arguments::parse,
+        aws::event_stream::{Frame, FrameDecoder, MAX_FRAME},
         errors::{http_failure, stream_failure, wrong_body_failure},
         json_repair,
         sse::{SseDecoder, SseEvent},
@@ -54,6 +55,31 @@ pub fn sse(input: &[u8]) -> u64 {
     names.truncate(8);
     let size = |count: usize| usize::BITS - count.leading_zeros();
     hash(format!("{names:?} {} {}", size(events.len()), size(stray.len())).as_bytes())
+}
+
+/// Frames of Amazon's event streams, and the fault that ends them, are the same for every way to cut the body.
+pub fn aws_frames(input: &[u8]) -> u64 {
+    let read = |pieces: &[&[u8]]| {
+        let mut decoder = FrameDecoder::default();
+        let mut frames = Vec::new();
+        let mut take = |frame: Frame<'_>| {
+            assert!(frame.payload.len() <= MAX_FRAME, "a frame beyond the limit");
+            frames.push((format!("{:?}", frame.headers), frame.payload.to_vec()));
+        };
+        let fault = pieces.iter().find_map(|piece| decoder.push(piece, &mut take).err());
+        let inside = fault.is_none() && decoder.is_inside_frame();
+        (frames, fault.map(|fault| fault.to_string()), inside)
+    };
+    let mut random = Random::of(input);
+    let whole = read(&[input]);
+    assert_eq!(whole, read(&cut(input, &mut random)), "another result in pieces");
+    if input.len() <= 4096 {
+        assert_eq!(whole, read(&input.chunks(1).collect::<Vec<_>>()), "another result byte by byte");
+    }
+    let (frames, fault, inside) = whole;
+    let size = usize::BITS - frames.len().leading_zeros();
+    let kind = fault.as_deref().map(|fault| fault.split(['0', '1', '2', '3', '4', '5', '6', '7', '8', '9']).next());
+    hash(format!("{size} {kind:?} {inside}").as_bytes())
 }
 
 /// Argument texts: those of recorded calls, and those that models are known to get wrong.
