@@ -11,7 +11,8 @@
 //! The tools: [`read`], [`mod@write`], [`edit`], [`bash`], [`grep`], [`find`], [`ls`]; and [`user_bash`], which runs a
 //! person's commands in the same way.
 //!
-//! What they share: [`truncate`], [`paths`], [`failure`], `listing`, [`mutation_queue`], [`file_memory`].
+//! What they share: [`truncate`], [`paths`], [`failure`], `listing`, [`mutation_queue`], [`file_memory`],
+//! [`encoding`].
 
 use std::{future::Future, path::Path};
 
@@ -24,6 +25,7 @@ pub mod arguments;
 pub mod bash;
 pub mod context;
 pub mod edit;
+pub mod encoding;
 pub mod failure;
 pub mod file_memory;
 pub mod find;

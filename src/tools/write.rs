@@ -4,11 +4,14 @@ use std::{borrow::Cow, io, path::Path};
 
 use serde::Deserialize;
 use serde_json::json;
+use tokio::task::spawn_blocking;
 
 use super::{
     BoxFuture, Failure, Tool, ToolContext,
+    encoding::{ANALYSED_AT_MOST, Decoded, TextEncoding},
     file_memory::{Digest, stale},
     mutation_queue::Turn,
+    operations::{Operations, read_all},
     paths,
 };
 use crate::protocol::{ToolDeclaration, ToolOutput};
@@ -104,12 +107,41 @@ async fn write(context: &ToolContext, path: &Path, _turn: Turn) -> Result<ToolOu
     if context.cancel.is_cancelled() {
         return Err(Failure::aborted());
     }
+    let encoding = encoding_of(operations, &real_path).await.map_err(|error| failure("open", &error))?;
     let bytes = arguments.content.as_bytes().to_vec();
+    let bytes = encoding.encode(bytes).map_err(|error| error.failure(&arguments.path))?;
+    if context.cancel.is_cancelled() {
+        return Err(Failure::aborted());
+    }
+    let digest = Digest::of(&bytes);
     let stat = operations.write(&real_path, bytes).await.map_err(|error| failure("open", &error))?;
     if let Some(memory) = memory {
-        memory.note(real_path, stat, Digest::of(arguments.content.as_bytes()));
+        memory.note(real_path, stat, digest);
     }
-    Ok(ToolOutput::text(format!("Successfully wrote to {}", arguments.path)))
+    let text = format!("Successfully wrote to {}", arguments.path);
+    Ok(match encoding.unusual() {
+        Some(encoding) => ToolOutput {
+            details: Some(json!({"encoding": encoding})),
+            ..ToolOutput::text(format!("{text}. The file stays in {encoding}."))
+        },
+        None => ToolOutput::text(text),
+    })
+}
+
+/// The encoding that a file keeps when it is replaced: UTF-8 for a new one. A byte order mark of UTF-8 is text, and
+/// stays only when it is written again.
+async fn encoding_of(operations: &dyn Operations, path: &Path) -> io::Result<TextEncoding> {
+    let mut reader = match operations.open(path).await {
+        Ok(reader) => reader,
+        // It is new, or may be written but not read. If neither, writing tells why.
+        Err(_) => return Ok(TextEncoding::Utf8),
+    };
+    if reader.stat().len > ANALYSED_AT_MOST as u64 {
+        return Ok(TextEncoding::Utf8);
+    }
+    let bytes = read_all(reader.as_mut()).await?;
+    let detection = spawn_blocking(move || Decoded::new(&bytes).encoding);
+    detection.await.map_err(io::Error::other)
 }
 
 #[cfg(test)]

@@ -12,6 +12,7 @@ use tokio::task::spawn_blocking;
 
 use super::{
     BoxFuture, Failure, Tool, ToolContext,
+    encoding::{Decoded, TextEncoding},
     failure::{code, describe},
     file_memory::{Digest, changed},
     mutation_queue::Turn,
@@ -136,7 +137,7 @@ async fn edit(context: ToolContext, path: &Path, _turn: Turn) -> Result<ToolOutp
     let original = read_all(operations.open(&real_path).await.map_err(no_access)?.as_mut()).await.map_err(no_access)?;
     // An edit changes what the file holds now and takes nothing away from others; the model should still know.
     let foreign = memory.is_some_and(|memory| memory.differs(&real_path, &original));
-    let Changed { bytes, count, digest, diff } = {
+    let Changed { bytes, encoding, count, digest, diff } = {
         let context = context.clone();
         let work = spawn_blocking(move || Changed::new(&context.parse()?, &original));
         work.await.map_err(|error| Failure::new(format!("The edit failed: {error}")))??
@@ -152,16 +153,18 @@ async fn edit(context: ToolContext, path: &Path, _turn: Turn) -> Result<ToolOutp
     } else if let Some(memory) = memory {
         memory.note(real_path, stat, digest);
     }
-    Ok(ToolOutput {
-        content: vec![Block::text(text)],
-        details: Some(json!({"diff": diff.display, "patch": diff.patch, "firstChangedLine": diff.first_changed_line})),
-        ..ToolOutput::default()
-    })
+    let mut details = json!({"diff": diff.display, "patch": diff.patch, "firstChangedLine": diff.first_changed_line});
+    if let Some(encoding) = encoding.unusual() {
+        text = format!("{text} The file stays in {encoding}.");
+        details["encoding"] = encoding.into();
+    }
+    Ok(ToolOutput { content: vec![Block::text(text)], details: Some(details), ..ToolOutput::default() })
 }
 
 /// What a call makes of a file.
 struct Changed {
     bytes: Vec<u8>,
+    encoding: TextEncoding,
     digest: u64,
     /// Replacements.
     count: usize,
@@ -172,15 +175,17 @@ impl Changed {
     fn new(arguments: &Arguments<'_>, original: &[u8]) -> Result<Self, Failure> {
         let edits = arguments.edits();
         let name = arguments.path.as_ref();
-        let source = Source::new(original);
+        let Decoded { encoding, utf8: before } = Decoded::new(original);
+        let source = Source::new(&before);
         let replacements =
             plan(source.text(), &edits).map_err(|error| Failure::new(explain(&error, name, edits.len())))?;
-        let bytes = source.replace(&replacements);
-        let diff = diff(name, source.text(), Source::new(&bytes).text()).filter(|_| bytes != original);
+        let after = source.replace(&replacements);
+        let diff = diff(name, source.text(), Source::new(&after).text()).filter(|_| after != *before);
         let diff = diff.ok_or_else(|| {
             Failure::new(format!("No changes made to {name}. The replacements give what the file holds already."))
         })?;
-        Ok(Self { digest: Digest::of(&bytes), bytes, count: edits.len(), diff })
+        let bytes = encoding.encode(after).map_err(|error| error.failure(name))?;
+        Ok(Self { digest: Digest::of(&bytes), bytes, encoding, count: edits.len(), diff })
     }
 }
 

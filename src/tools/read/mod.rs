@@ -7,10 +7,12 @@ use std::{io, path::PathBuf};
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
+use tokio::task::spawn_blocking;
 
 use super::{
     BoxFuture, Failure, Tool, ToolContext,
+    encoding::{ANALYSED_AT_MOST, Decoded, PlainCheck, TextEncoding},
     file_memory::Digest,
     operations::{FileReader, read_all},
     paths,
@@ -116,9 +118,16 @@ async fn execute(context: &ToolContext) -> Result<ToolOutput, Failure> {
         }
         None => {
             let window = window(context, &path, &arguments).await.map_err(failure)?;
-            let (lines, digest) = collect(reader.as_mut(), first, window).await.map_err(failure)?;
+            let Collected { lines, digest, is_plain } =
+                collect(reader.as_mut(), first, window).await.map_err(failure)?;
+            if !is_plain
+                && let Some(Recoded { window, lines, encoding }) =
+                    recoded(context, &path, &arguments).await.map_err(failure)?
+            {
+                return text(&arguments, window, &lines, encoding);
+            }
             note(context, &path, reader.as_ref(), digest);
-            text(&arguments, window, &lines)
+            text(&arguments, window, &lines, TextEncoding::Utf8)
         }
     }
 }
@@ -152,21 +161,42 @@ fn note(context: &ToolContext, path: &std::path::Path, reader: &dyn FileReader, 
 /// The lines that the arguments ask for. A fraction does not count; a negative limit leaves out lines at the end, for
 /// which the file's lines must be counted first.
 async fn window(context: &ToolContext, path: &std::path::Path, arguments: &Arguments<'_>) -> io::Result<Window> {
-    let start = whole(arguments.offset.unwrap_or(0.0) - 1.0).max(0);
-    let end = match arguments.limit.map(whole) {
-        None => return Ok(Window { start: usize::try_from(start).unwrap_or(usize::MAX), count: None }),
-        Some(limit) => start.saturating_add(limit),
-    };
-    let end = if end < 0 {
+    let slice = Slice::of(arguments);
+    let total = if slice.is_from_end() {
         let mut reader = context.operations.open(path).await?;
         let first = reader.next_chunk().await?;
-        let (lines, _) = collect(reader.as_mut(), first, Window::default()).await?;
-        i64::try_from(lines.total).unwrap_or(i64::MAX) + end
+        collect(reader.as_mut(), first, Window::default()).await?.lines.total
     } else {
-        end
+        0
     };
-    let count = usize::try_from(end - start).unwrap_or(0);
-    Ok(Window { start: usize::try_from(start).unwrap_or(usize::MAX), count: Some(count) })
+    Ok(slice.window(total))
+}
+
+/// The lines that a call asks for, counted from 0; a negative end counts from the file's.
+#[derive(Clone, Copy)]
+struct Slice {
+    start: i64,
+    end: Option<i64>,
+}
+
+impl Slice {
+    fn of(arguments: &Arguments<'_>) -> Self {
+        let start = whole(arguments.offset.unwrap_or(0.0) - 1.0).max(0);
+        Self { start, end: arguments.limit.map(|limit| start.saturating_add(whole(limit))) }
+    }
+
+    fn is_from_end(self) -> bool {
+        self.end.is_some_and(|end| end < 0)
+    }
+
+    /// Its window of a file with `total` lines, which count only where [`Self::is_from_end`].
+    fn window(self, total: usize) -> Window {
+        let from_end = if self.is_from_end() { i64::try_from(total).unwrap_or(i64::MAX) } else { 0 };
+        Window {
+            start: usize::try_from(self.start).unwrap_or(usize::MAX),
+            count: self.end.map(|end| usize::try_from(from_end + end - self.start).unwrap_or(0)),
+        }
+    }
 }
 
 #[allow(clippy::cast_possible_truncation, reason = "out of range means the nearest number in it")]
@@ -174,19 +204,69 @@ fn whole(number: f64) -> i64 {
     number as i64
 }
 
-async fn collect(reader: &mut dyn FileReader, first: Vec<u8>, window: Window) -> io::Result<(Lines, u64)> {
+/// What is known of a file after it was read.
+struct Collected {
+    lines: Lines,
+    digest: u64,
+    /// Whether it is UTF-8 beyond doubt.
+    is_plain: bool,
+}
+
+async fn collect(reader: &mut dyn FileReader, first: Vec<u8>, window: Window) -> io::Result<Collected> {
     let mut collector = LineCollector::new(window);
     let mut digest = Digest::default();
+    let mut check = PlainCheck::default();
     let mut piece = first;
     while !piece.is_empty() {
         digest.add(&piece);
+        check.push(&piece);
         collector.push(&piece);
         piece = reader.next_chunk().await?;
     }
-    Ok((collector.finish(), digest.value()))
+    Ok(Collected { lines: collector.finish(), digest: digest.value(), is_plain: check.is_plain() })
 }
 
-fn text(arguments: &Arguments<'_>, window: Window, lines: &Lines) -> Result<ToolOutput, Failure> {
+/// What a call shows of a file that is not in UTF-8.
+struct Recoded {
+    window: Window,
+    lines: Lines,
+    encoding: TextEncoding,
+}
+
+/// Reads a file again, which is no plain UTF-8, as a whole: its encoding shows only there. None when it has no other
+/// encoding that is known.
+async fn recoded(
+    context: &ToolContext,
+    path: &std::path::Path,
+    arguments: &Arguments<'_>,
+) -> io::Result<Option<Recoded>> {
+    let mut reader = context.operations.open(path).await?;
+    if reader.stat().len > ANALYSED_AT_MOST as u64 {
+        return Ok(None);
+    }
+    let bytes = read_all(reader.as_mut()).await?;
+    let slice = Slice::of(arguments);
+    let work = spawn_blocking(move || {
+        let Decoded { encoding, utf8 } = Decoded::new(&bytes);
+        let window = slice.window(truncate::count_newlines(&utf8) + 1);
+        let mut collector = LineCollector::new(window);
+        collector.push(&utf8);
+        (Digest::of(&bytes), Recoded { window, lines: collector.finish(), encoding })
+    });
+    let (digest, recoded) = work.await.map_err(io::Error::other)?;
+    if recoded.encoding == TextEncoding::Utf8 {
+        return Ok(None);
+    }
+    note(context, path, reader.as_ref(), digest);
+    Ok(Some(recoded))
+}
+
+fn text(
+    arguments: &Arguments<'_>,
+    window: Window,
+    lines: &Lines,
+    encoding: TextEncoding,
+) -> Result<ToolOutput, Failure> {
     let Lines { total, selected, truncation: cut, .. } = lines;
     if window.start >= *total {
         let offset = arguments.offset.unwrap_or_default();
@@ -208,14 +288,26 @@ fn text(arguments: &Arguments<'_>, window: Window, lines: &Lines) -> Result<Tool
         let after = window.start + selected;
         (after < *total).then(|| format!("{} more lines in file. Use offset={} to continue.", total - after, after + 1))
     };
-    let text = match notice {
+    let mut text = match notice {
         Some(notice) if cut.first_line_exceeds_limit => format!("[{notice}]"),
         Some(notice) => format!("{}\n\n[{notice}]", cut.content),
         None => cut.content.clone(),
     };
+    let mut details = Map::new();
+    if cut.truncated {
+        details.insert("truncation".to_owned(), json!(cut));
+    }
+    let is_guess = matches!(encoding, TextEncoding::Legacy(_));
+    if let Some(encoding) = encoding.unusual() {
+        let guess = if is_guess { " (guessed from its bytes)" } else { "" };
+        text.push_str(&format!(
+            "\n\n[File encoding: {encoding}{guess}. It stays so when edit or write change the file.]"
+        ));
+        details.insert("encoding".to_owned(), encoding.into());
+    }
     Ok(ToolOutput {
         content: vec![Block::text(text.clone())],
-        details: cut.truncated.then(|| json!({"truncation": cut})),
+        details: (!details.is_empty()).then(|| details.into()),
         structured_content: Some(Value::String(text)),
         ..ToolOutput::default()
     })

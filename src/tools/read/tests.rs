@@ -63,14 +63,16 @@ async fn odd_offsets_and_limits_slice_as_lists_do() {
 }
 
 #[tokio::test]
-async fn bytes_are_kept_and_what_is_no_text_is_replaced() {
+async fn characters_are_kept_and_what_is_no_text_is_replaced() {
     let bench = Bench::new();
     bench.write("c.txt", "\u{feff}a\r\nb\rc\n");
-    bench.write("l.txt", b"caf\xe9\n");
+    bench.write("l.txt", b"caf\xc3\xa9 \xe9\xc3\xa9\n");
+    bench.write("binary", b"\x7fELF\x02\0\0\x01\xe9\xff");
     bench.write("fake.png", "just text");
     bench.write("zero.png", "");
     assert_eq!(bench.ok("read", json!({"path": "c.txt"})).await, "\u{feff}a\r\nb\rc\n");
-    assert_eq!(bench.ok("read", json!({"path": "l.txt"})).await, "caf\u{fffd}\n");
+    assert_eq!(bench.ok("read", json!({"path": "l.txt"})).await, "caf\u{e9} \u{fffd}\u{e9}\n");
+    assert_eq!(bench.ok("read", json!({"path": "binary"})).await, "\u{7f}ELF\u{2}\0\0\u{1}\u{fffd}\u{fffd}");
     assert_eq!(bench.ok("read", json!({"path": "fake.png"})).await, "just text");
     assert_eq!(bench.ok("read", json!({"path": "zero.png"})).await, "");
 }
