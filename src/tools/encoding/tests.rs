@@ -88,6 +88,8 @@ fn what_an_encoding_does_not_have_is_named_with_its_line() {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(100))]
+
     #[test]
     fn files_that_nobody_edits_stay_as_they_are(
         pieces in proptest::collection::vec(("[ -~]{0,9}|\\PC{0,4}|[\u{a0}-\u{45f}]{1,5}|[\u{3041}-\u{9fff}]{1,5}", "\r\n|\n|\r|"), 0..12),
