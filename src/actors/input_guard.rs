@@ -1,4 +1,4 @@
-//! The worker that has guards decide about a user's input. Its death denies.
+//! The worker that has guards decide about a user's input, and makes its pictures fit. Its death denies.
 
 use ractor::{Actor, ActorProcessingErr, ActorRef};
 
@@ -6,7 +6,13 @@ use super::{
     address::Recipient,
     chain::{Asking, Chain},
 };
-use crate::protocol::ask::{InputAsk, InputVerdict};
+use crate::{
+    protocol::{
+        ImageBlock,
+        ask::{InputAsk, InputVerdict},
+    },
+    tools::picture::{PicturePolicy, prompt::fit_all},
+};
 
 /// What the worker needs.
 pub struct InputWork {
@@ -16,18 +22,35 @@ pub struct InputWork {
     pub asking: Asking,
     /// The question.
     pub ask: InputAsk,
+    /// What pictures must be like.
+    pub pictures: PicturePolicy,
     /// Who waits.
-    pub to: Recipient<InputVerdict>,
+    pub to: Recipient<Admission>,
+}
+
+/// What came of an input.
+#[derive(Clone, Debug)]
+pub struct Admission {
+    /// What the guards say, with pictures that fit.
+    pub verdict: InputVerdict,
+    /// What was done to the pictures, for the model: one bracketed line each.
+    pub notes: Vec<String>,
+}
+
+impl From<InputVerdict> for Admission {
+    fn from(verdict: InputVerdict) -> Self {
+        Self { verdict, notes: Vec::new() }
+    }
 }
 
 /// Denies when it is dropped undecided: a worker that dies has decided nothing.
-struct Decision(Option<Recipient<InputVerdict>>);
+struct Decision(Option<Recipient<Admission>>);
 
 impl Decision {
-    fn make(mut self, verdict: InputVerdict) {
+    fn make(mut self, admission: Admission) {
         if let Some(to) = self.0.take() {
             // The loop is gone: nobody waits for the decision.
-            let _ = to.deliver(verdict);
+            let _ = to.deliver(admission);
         }
     }
 }
@@ -36,7 +59,7 @@ impl Drop for Decision {
     fn drop(&mut self) {
         if let Some(to) = self.0.take() {
             let reason = "Denied: the worker that asks the input guards died".to_owned();
-            let _ = to.deliver(InputVerdict::Deny { reason });
+            let _ = to.deliver(InputVerdict::Deny { reason }.into());
         }
     }
 }
@@ -59,11 +82,27 @@ impl Actor for InputGuard {
         work: InputWork,
         (): &mut (),
     ) -> Result<(), ActorProcessingErr> {
-        let InputWork { chain, asking, ask, to } = work;
+        let InputWork { chain, asking, ask, pictures, to } = work;
         let decision = Decision(Some(to));
+        let given = (ask.text.clone(), ask.images.clone());
         let verdict = chain.input(&asking, ask).await;
-        decision.make(verdict);
+        decision.make(with_fitting_pictures(verdict, given, pictures).await);
         myself.stop(None);
         Ok(())
     }
+}
+
+/// The verdict on what was given, with the pictures that are left made fit.
+async fn with_fitting_pictures(
+    verdict: InputVerdict,
+    given: (String, Vec<ImageBlock>),
+    pictures: PicturePolicy,
+) -> Admission {
+    let (text, images) = match verdict {
+        InputVerdict::Continue => given,
+        InputVerdict::Transform { text, images } => (text, images.unwrap_or(given.1)),
+        end @ (InputVerdict::Handled | InputVerdict::Deny { .. }) => return end.into(),
+    };
+    let (images, notes) = fit_all(images, pictures).await;
+    Admission { verdict: InputVerdict::Transform { text, images: Some(images) }, notes }
 }

@@ -23,6 +23,7 @@ use super::{
     address::{Addr, Recipient},
     chain::Asking,
     event_bus::BusMsg,
+    input_guard::Admission,
     prepare::{Prepared, ReadyRequest},
     queues::Queues,
     reply::{CommandResult, ReplyTo},
@@ -37,7 +38,6 @@ use super::{
 use crate::{
     protocol::{
         AgentMessage, AssistantMessage, Command, EntryBody, Failure, FailureClass, Model, StopReason, ThinkingLevel,
-        ask::InputVerdict,
         command::{Disposition, QueueKind},
         system::SystemState,
         time::now_ms,
@@ -71,7 +71,7 @@ pub enum LoopMsg {
         entries: Vec<NewEntry>,
     },
     /// What the input guards say about the oldest input that waits.
-    Admitted(InputVerdict),
+    Admitted(Admission),
     /// A command.
     Command(Command, ReplyTo),
     /// A worker is gone.
@@ -170,7 +170,7 @@ impl Actor for TurnLoop {
                 state.worker = None;
                 state.append(work, entries);
             }
-            LoopMsg::Admitted(verdict) => state.admitted(&myself, verdict).await,
+            LoopMsg::Admitted(admission) => state.admitted(&myself, admission).await,
             LoopMsg::Gone(id, exit) => state.gone(&myself, id, exit).await,
             LoopMsg::GraceOver(work) => {
                 if let Some(worker) = state.worker.as_ref().filter(|worker| worker.work == work) {

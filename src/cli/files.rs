@@ -8,8 +8,8 @@ use std::{
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 
-use super::{image_type, paths};
-use crate::protocol::ImageBlock;
+use super::paths;
+use crate::{protocol::ImageBlock, tools::picture::ImageKind};
 
 /// The largest file that is attached, in bytes. No model takes more; it also bounds `@/dev/zero`.
 pub const MAX_BYTES: u64 = 32 * 1024 * 1024;
@@ -69,9 +69,9 @@ impl Attachments {
     fn add(&mut self, path: &Path, bytes: &[u8]) {
         self.text.push_str("<file name=\"");
         self.text.push_str(&path.to_string_lossy());
-        if let Some(mime_type) = image_type::sniff(bytes) {
+        if let Some(kind) = ImageKind::sniff(bytes) {
             self.text.push_str("\"></file>\n");
-            self.images.push(ImageBlock { data: STANDARD.encode(bytes), mime_type: mime_type.to_owned() });
+            self.images.push(ImageBlock { data: STANDARD.encode(bytes), mime_type: kind.mime_type().to_owned() });
         } else {
             let text = String::from_utf8_lossy(bytes);
             self.text.push_str("\">\n");

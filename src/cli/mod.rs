@@ -13,7 +13,6 @@ pub mod exit;
 pub mod files;
 pub mod first_message;
 pub mod help;
-pub mod image_type;
 pub mod listing;
 mod local;
 pub mod logging;

@@ -33,6 +33,7 @@ use crate::{
     },
     tools::{
         Local, SessionFacts, ToolSet,
+        picture::PicturePolicy,
         selection::{ToolFlags, select},
     },
 };
@@ -101,6 +102,7 @@ pub async fn build(
         shell_path: settings.shell_path().map(str::to_owned),
         shell_command_prefix: settings.shell_command_prefix().map(str::to_owned),
         block_images: settings.images().block,
+        pictures: PicturePolicy { auto_resize: settings.images().auto_resize, ..PicturePolicy::default() },
         ..SessionFacts::default()
     };
     let (retry, request_retry) = (settings.retry(), settings.request_retry());

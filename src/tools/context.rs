@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
-use super::{Failure, FileMemory, Progress, operations::Operations};
+use super::{Failure, FileMemory, Progress, operations::Operations, picture::PicturePolicy};
 
 /// All that a call may know and use.
 #[derive(Clone)]
@@ -54,6 +54,8 @@ pub struct SessionFacts {
     pub shell_command_prefix: Option<String>,
     /// Pictures are not to be read at all (setting `images.blockImages`).
     pub block_images: bool,
+    /// How pictures are made fit for that model.
+    pub pictures: PicturePolicy,
     /// What the agent has read, so that it does not overwrite what it has not seen. One per agent; none: not checked.
     pub file_memory: Option<Arc<FileMemory>>,
 }

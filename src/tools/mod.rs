@@ -12,7 +12,7 @@
 //! person's commands in the same way.
 //!
 //! What they share: [`truncate`], [`paths`], [`failure`], `listing`, [`mutation_queue`], [`file_memory`],
-//! [`encoding`].
+//! [`encoding`], [`picture`].
 
 use std::{future::Future, path::Path};
 
@@ -35,6 +35,7 @@ pub mod ls;
 pub mod mutation_queue;
 pub mod operations;
 pub mod paths;
+pub mod picture;
 pub mod progress;
 pub mod read;
 pub mod registry;

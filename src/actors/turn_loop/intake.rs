@@ -1,5 +1,5 @@
-//! How a user's words come in: past the input guards, one at a time and in order, then with skills and templates
-//! expanded.
+//! How a user's words come in: past the input guards, one at a time and in order, with pictures that fit the model, then
+//! with skills and templates expanded.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use super::{LoopMsg, LoopState};
 use crate::{
     actors::{
         address::Recipient,
-        input_guard::{InputGuard, InputWork},
+        input_guard::{Admission, InputGuard, InputWork},
         queues::Pending,
         reply::ReplyTo,
         spawn::spawn_worker,
@@ -42,15 +42,17 @@ pub(super) struct Waiting {
 
 impl LoopState {
     pub(super) async fn take_in(&mut self, myself: &ActorRef<LoopMsg>, input: Input, aim: Aim, reply: ReplyTo) {
-        let guarded = self.shared.config.chain.has(AskPoint::Input);
+        let is_plain = input.images.is_empty() && !self.shared.config.chain.has(AskPoint::Input);
         self.intake.push_back(Waiting { input, aim, reply });
-        match (guarded, self.intake.len()) {
-            (false, _) => self.admitted(myself, InputVerdict::Continue).await,
-            (true, 1) => self.ask_guards(myself).await,
-            (true, _) => {}
+        match (is_plain, self.intake.len()) {
+            (true, 1) => self.admitted(myself, InputVerdict::Continue.into()).await,
+            (false, 1) => self.ask_guards(myself).await,
+            // Behind one that a worker has.
+            _ => {}
         }
     }
 
+    /// Has a worker ask the guards and make pictures fit.
     async fn ask_guards(&mut self, myself: &ActorRef<LoopMsg>) {
         let Some(waiting) = self.intake.front() else { return };
         let behavior = match waiting.aim {
@@ -64,21 +66,28 @@ impl LoopState {
             behavior,
         };
         let to = Recipient::new(self.me.clone(), LoopMsg::Admitted);
-        let work = InputWork { chain: self.shared.config.chain.clone(), asking: self.asking(), ask, to: to.clone() };
+        let pictures = self.shared.config.facts.pictures;
+        let work = InputWork {
+            chain: self.shared.config.chain.clone(),
+            asking: self.asking(),
+            ask,
+            pictures: self.selected().0.map_or(pictures, |model| pictures.for_model(&model)),
+            to: to.clone(),
+        };
         if let Err(exit) = spawn_worker("InputGuard", "", InputGuard, (), work, myself.get_cell()).await {
             let reason = format!("Denied: the input guards could not be asked ({})", exit.cause());
-            let _ = to.deliver(InputVerdict::Deny { reason });
+            let _ = to.deliver(InputVerdict::Deny { reason }.into());
         }
     }
 
-    pub(super) async fn admitted(&mut self, myself: &ActorRef<LoopMsg>, verdict: InputVerdict) {
+    pub(super) async fn admitted(&mut self, myself: &ActorRef<LoopMsg>, Admission { verdict, notes }: Admission) {
         let Some(Waiting { mut input, aim, reply }) = self.intake.pop_front() else { return };
         match verdict {
-            InputVerdict::Continue => self.let_in(myself, input, aim, reply).await,
+            InputVerdict::Continue => self.let_in(myself, input, &notes, aim, reply).await,
             InputVerdict::Transform { text, images } => {
                 input.text = text;
                 input.images = images.unwrap_or(input.images);
-                self.let_in(myself, input, aim, reply).await;
+                self.let_in(myself, input, &notes, aim, reply).await;
             }
             InputVerdict::Handled => reply.send(Ok(Reply::Input(Disposition::Handled))),
             InputVerdict::Deny { reason } => reply.send(Err(CommandError::Refused(reason))),
@@ -88,7 +97,14 @@ impl LoopState {
         }
     }
 
-    async fn let_in(&mut self, myself: &ActorRef<LoopMsg>, mut input: Input, aim: Aim, reply: ReplyTo) {
+    async fn let_in(
+        &mut self,
+        myself: &ActorRef<LoopMsg>,
+        mut input: Input,
+        notes: &[String],
+        aim: Aim,
+        reply: ReplyTo,
+    ) {
         if let Some(disposition) = self.taken.get(&input.op) {
             // The same request again: it was carried out, and only its answer was lost.
             return reply.send(Ok(Reply::Input(*disposition)));
@@ -101,12 +117,19 @@ impl LoopState {
             // Refused before anything of it is stored.
             return reply.send(Err(CommandError::Refused(error.to_string())));
         }
-        input.text = self.shared.config.resources.expand(&input.text);
+        let text = self.shared.config.resources.expand(&input.text);
+        // The model reads the notes; they are no words of the user's for extensions and the view of the queue.
+        let notes = (!notes.is_empty()).then(|| notes.join("\n"));
+        input.text = [Some(text.clone()).filter(|text| !text.is_empty()), notes]
+            .into_iter()
+            .flatten()
+            .collect::<Vec<_>>()
+            .join("\n\n");
         let message = UserMessage { content: input.content(), timestamp: now_ms() };
         let pending = Pending {
             op: input.op,
             entry_id: EntryId::from(uuid::Uuid::new_v4().simple().to_string()[..8].to_owned()),
-            text: input.text,
+            text,
             message: AgentMessage::User(Arc::new(message)),
         };
         let ticket = self.ticket(reply);

@@ -155,6 +155,9 @@ impl LoopState {
             thinking,
         ));
         facts.takes_images = model.as_ref().is_some_and(|model| model.takes_images());
+        if let Some(model) = &model {
+            facts.pictures = facts.pictures.for_model(model);
+        }
         facts.model = model.map(|model| (model.provider.clone(), model.id.clone()));
         facts.file_memory = Some(self.shared.file_memory.clone());
         ToolContext {

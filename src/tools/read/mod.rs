@@ -1,7 +1,6 @@
 //! The tool `read`: text by lines, pictures as such.
 //!
 //! - `window`: the lines that are wanted, from a file that comes in pieces.
-//! - `image`: what kind of picture a file is.
 
 use std::{io, path::PathBuf};
 
@@ -16,22 +15,16 @@ use super::{
     file_memory::Digest,
     operations::{FileReader, read_all},
     paths,
+    picture::{self, ImageKind, Picture},
     truncate::{self, MAX_BYTES, MAX_LINES, TruncatedBy},
 };
 use crate::protocol::{Block, ImageBlock, ToolDeclaration, ToolOutput};
 
-mod image;
 #[cfg(test)]
 mod tests;
 mod window;
 
-use image::ImageKind;
 use window::{LineCollector, Lines, Window};
-
-/// Pixels of a picture's longer side at most.
-const IMAGE_SIDE: u32 = 2000;
-/// Base64 characters of a picture: fewer than this.
-const IMAGE_BASE64: usize = 9 << 19;
 
 /// The tool `read`.
 #[derive(Debug)]
@@ -53,8 +46,8 @@ impl ReadTool {
     pub fn new() -> Self {
         let description = format!(
             "Read a file. Text comes as it is, cut to {MAX_LINES} lines or {}, whichever is less; offset and limit \
-             choose the lines of a long file, and the result says how to go on. Pictures (PNG, JPEG, GIF, WebP) come \
-             as pictures.",
+             choose the lines of a long file, and the result says how to go on. Pictures (PNG, JPEG, GIF, WebP, BMP) \
+             come as pictures.",
             truncate::size(MAX_BYTES),
         );
         Self {
@@ -114,7 +107,7 @@ async fn execute(context: &ToolContext) -> Result<ToolOutput, Failure> {
             let mut bytes = first;
             bytes.extend(read_all(reader.as_mut()).await.map_err(failure)?);
             note(context, &path, reader.as_ref(), Digest::of(&bytes));
-            Ok(picture(context, kind, &bytes))
+            Ok(show(context, kind, bytes).await)
         }
         None => {
             let window = window(context, &path, &arguments).await.map_err(failure)?;
@@ -313,19 +306,18 @@ fn text(
     })
 }
 
-fn picture(context: &ToolContext, kind: ImageKind, bytes: &[u8]) -> ToolOutput {
-    let mime_type = kind.mime_type();
+async fn show(context: &ToolContext, kind: ImageKind, bytes: Vec<u8>) -> ToolOutput {
     let facts = &context.session;
-    let mut lines = vec![format!("Read image file [{mime_type}]")];
-    let omitted = if facts.block_images {
-        Some("Image reading is disabled.".to_owned())
-    } else {
-        why_not_shown(kind, bytes).map(|reason| format!("[Image omitted: {reason}]"))
-    };
-    if let Some(omitted) = omitted {
-        lines.push(omitted);
-        return ToolOutput::text(lines.join("\n"));
+    let headline = |kind: ImageKind| format!("Read image file [{}]", kind.mime_type());
+    if facts.block_images {
+        return ToolOutput::text(format!("{}\nImage reading is disabled.", headline(kind)));
     }
+    let Picture { bytes, kind, notes } = match picture::fit(bytes, kind, facts.pictures).await {
+        Ok(picture) => picture,
+        Err(reason) => return ToolOutput::text(format!("{}\n[Image omitted: {reason}]", headline(kind))),
+    };
+    let mut lines = vec![headline(kind)];
+    lines.extend(notes);
     let unsupported = match &facts.model {
         Some((_, id)) if !facts.takes_images => {
             lines.push(format!("[The model {id} does not take pictures, so it does not see this one.]"));
@@ -333,8 +325,7 @@ fn picture(context: &ToolContext, kind: ImageKind, bytes: &[u8]) -> ToolOutput {
         }
         _ => None,
     };
-    let note = lines.join("\n");
-    let data = STANDARD.encode(bytes);
+    let (note, data, mime_type) = (lines.join("\n"), STANDARD.encode(bytes), kind.mime_type());
     let structured = json!({"type": "image", "data": data, "mimeType": mime_type, "note": note});
     ToolOutput {
         content: vec![Block::text(note), Block::Image(ImageBlock { data, mime_type: mime_type.into() })],
@@ -342,22 +333,4 @@ fn picture(context: &ToolContext, kind: ImageKind, bytes: &[u8]) -> ToolOutput {
         structured_content: Some(structured),
         ..ToolOutput::default()
     }
-}
-
-/// Why a picture cannot be given to a model; none when it can.
-fn why_not_shown(kind: ImageKind, bytes: &[u8]) -> Option<String> {
-    if !kind.is_inline() {
-        return Some(format!("models do not take {}; convert it to PNG and read that", kind.mime_type()));
-    }
-    let base64 = bytes.len().div_ceil(3) * 4;
-    let too_large = match kind.size(bytes) {
-        None => return Some("the file does not say how large the picture is; it may be damaged".to_owned()),
-        Some((width, height)) if width.max(height) > IMAGE_SIDE => format!("{width}x{height} pixels"),
-        Some(_) if base64 >= IMAGE_BASE64 => truncate::size(bytes.len()),
-        Some(_) => return None,
-    };
-    let (most, side) = (truncate::size(IMAGE_BASE64 / 4 * 3), IMAGE_SIDE);
-    Some(format!(
-        "it is too large ({too_large}); scale it down to at most {side}x{side} pixels and less than {most}, and read that"
-    ))
 }

@@ -131,6 +131,7 @@ async fn fc_038_pictures_come_as_pictures_where_the_model_takes_them_and_limits_
     bench.write("heavy.png", [png(5), vec![0; 3_600_000]].concat());
     bench.facts.model = Some(("mock".into(), "m1".into()));
     bench.facts.takes_images = true;
+    bench.facts.pictures.auto_resize = false;
     let shown = bench.call("read", json!({"path": "p.dat"})).await;
     assert_eq!(text(&shown), "Read image file [image/png]");
     let [_, Block::Image(image)] = shown.content.as_slice() else { panic!("{shown:?}") };
@@ -150,4 +151,23 @@ async fn fc_038_pictures_come_as_pictures_where_the_model_takes_them_and_limits_
     bench.facts.block_images = true;
     let blocked = bench.call("read", json!({"path": "p.dat"})).await;
     assert_eq!((blocked.content.len(), text(&blocked).contains("disabled")), (1, true));
+}
+
+#[tokio::test]
+async fn fc_038_pictures_that_are_too_large_are_made_smaller_and_damaged_ones_are_told_of() {
+    let mut bench = Bench::new();
+    let mut file = std::io::Cursor::new(Vec::new());
+    image::DynamicImage::new_rgb8(40, 20).write_to(&mut file, image::ImageFormat::Bmp).unwrap();
+    bench.write("p.bmp", file.into_inner());
+    bench.write("damaged.png", png(2001));
+    bench.facts.pictures.max_width = 10;
+    let shown = bench.call("read", json!({"path": "p.bmp"})).await;
+    let note = "Read image file [image/png]\n[Picture converted from image/bmp to image/png.]\n[Picture scaled from 40x20 \
+                to 10x5 pixels: multiply coordinates by 4.00 to find them in the original.]";
+    assert_eq!(text(&shown), note);
+    let [_, Block::Image(image)] = shown.content.as_slice() else { panic!("{shown:?}") };
+    assert_eq!(image.mime_type, "image/png");
+    let damaged = bench.call("read", json!({"path": "damaged.png"})).await;
+    assert_eq!(damaged.content.len(), 1);
+    assert!(text(&damaged).contains("[image/png]\n[Image omitted: it cannot be decoded ("), "{damaged:?}");
 }
