@@ -106,3 +106,35 @@ async fn with_fitting_pictures(
     let (images, notes) = fit_all(images, pictures).await;
     Admission { verdict: InputVerdict::Transform { text, images: Some(images) }, notes }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn pictures_that_the_guards_leave_are_made_fit_and_what_is_refused_stays_refused() {
+        // A GIF whose header promises more pixels than anybody decodes.
+        let bomb = ImageBlock { data: "R0lGODlh/////wAAAA==".into(), mime_type: "image/gif".into() };
+        let (deny, handled) = (InputVerdict::Deny { reason: "no".into() }, InputVerdict::Handled);
+        let changed = |images| InputVerdict::Transform { text: "new".into(), images };
+        let table = [
+            (InputVerdict::Continue, Some(("old", 1))),
+            (changed(None), Some(("new", 1))),
+            (changed(Some(Vec::new())), Some(("new", 0))),
+            (deny, None),
+            (handled, None),
+        ];
+        for (verdict, wanted) in table {
+            let given = ("old".to_owned(), vec![bomb.clone()]);
+            let Admission { verdict: after, notes } =
+                with_fitting_pictures(verdict.clone(), given, PicturePolicy::default()).await;
+            match wanted {
+                Some((text, omitted)) => {
+                    assert_eq!(after, InputVerdict::Transform { text: text.into(), images: Some(Vec::new()) });
+                    assert_eq!(notes.len(), omitted, "{notes:?}");
+                }
+                None => assert_eq!((after, notes.len()), (verdict, 0)),
+            }
+        }
+    }
+}

@@ -50,9 +50,8 @@ pub(super) fn fit(bytes: Vec<u8>, kind: ImageKind, policy: &PicturePolicy) -> Re
             Err(too_large(&png, width, height, policy))
         };
     }
-    let shown = upright(decoded, orientation, policy);
-    let (image, original) = (shown.image, shown.original);
-    let (bytes, to, size) = encode(image, kind, policy)?;
+    let Shown { image, original } = upright(decoded, orientation, policy);
+    let Encoded { bytes, kind: to, size } = encode(image, kind, policy)?;
     let mut notes = Vec::new();
     if to != kind {
         notes.push(converted(kind, to));
@@ -166,13 +165,16 @@ fn scale(image: DynamicImage, (width, height): (u32, u32)) -> DynamicImage {
     image.resize_exact(width, height, FilterType::Lanczos3)
 }
 
+struct Encoded {
+    bytes: Vec<u8>,
+    kind: ImageKind,
+    /// Pixels.
+    size: (u32, u32),
+}
+
 /// Encodes so that the limit on bytes holds: in a form like the original's if it is small enough, else as a JPEG of
 /// falling quality, else smaller.
-fn encode(
-    mut image: DynamicImage,
-    kind: ImageKind,
-    policy: &PicturePolicy,
-) -> Result<(Vec<u8>, ImageKind, (u32, u32)), Unfit> {
+fn encode(mut image: DynamicImage, kind: ImageKind, policy: &PicturePolicy) -> Result<Encoded, Unfit> {
     // What was compressed with losses is a photo, of which PNG makes megabytes. JPEG knows no transparency.
     let exact = kind != ImageKind::Jpeg && (kind != ImageKind::Webp || image.has_alpha());
     let best = policy.jpeg_quality;
@@ -181,14 +183,14 @@ fn encode(
         if exact {
             let bytes = png(&image)?;
             if policy.holds(&bytes) {
-                return Ok((bytes, ImageKind::Png, size));
+                return Ok(Encoded { bytes, kind: ImageKind::Png, size });
             }
         }
         let opaque = opaque(&image);
         for quality in std::iter::once(best).chain(WORSE.into_iter().filter(|quality| *quality < best)) {
             let bytes = jpeg(&opaque, quality)?;
             if policy.holds(&bytes) {
-                return Ok((bytes, ImageKind::Jpeg, size));
+                return Ok(Encoded { bytes, kind: ImageKind::Jpeg, size });
             }
         }
         if size == (1, 1) {
