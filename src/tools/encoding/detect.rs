@@ -121,7 +121,8 @@ fn legacy(bytes: &[u8]) -> Option<TextEncoding> {
         good += chunk.valid().chars().filter(|character| !character.is_ascii()).count();
         bad += usize::from(!chunk.invalid().is_empty());
     }
-    if good > bad {
+    // A single odd byte is damage more likely than a code page.
+    if good > bad || bad < 2 {
         return None;
     }
     let mut detector = EncodingDetector::new(Iso2022JpDetection::Deny);

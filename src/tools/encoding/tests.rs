@@ -31,7 +31,7 @@ fn encodings_are_known_by_what_the_files_hold() {
         .map(|(encoding, text)| (TextEncoding::Legacy(encoding), text))
         .into_iter()
         .chain(
-            ["caf\u{e9}\n", "na\u{ef}ve", "\u{a3}5", "\u{ab}oui\u{bb}", "\u{153}uvre"]
+            ["caf\u{e9} \u{e0}\n", "na\u{ef}vet\u{e9}", "\u{a3}5 or \u{a3}6", "\u{ab}oui\u{bb}", "\u{153}uvre \u{e9}"]
                 .map(|text| (TextEncoding::Legacy(WINDOWS_1252), text)),
         )
         .chain([(
@@ -52,6 +52,7 @@ fn utf_8_damaged_or_not_and_what_is_no_text_stay_as_they_are() {
     let table: &[&[u8]] = &[
         b"",
         b"plain\r\ntext\n",
+        b"caf\xe9\n",
         b"\xef\xbb\xbfcaf\xc3\xa9",
         b"mostly caf\xc3\xa9, na\xc3\xafve, one stray \xe9\n",
         b"cut in a character: \xc3\xa9\xc3\xa9\xe2\x82",
