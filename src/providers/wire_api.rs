@@ -4,14 +4,17 @@
 //! server-sent events [`SseBody`] does the framing, and an [`EventDecoder`] never sees where a chunk ended.
 
 use bytes::Bytes;
+use serde::Deserialize;
 use serde_json::Value;
 
 use super::{
     Request,
     assembler::Assembler,
     error_body::ErrorBody,
-    errors::{stream_failure, wrong_body_failure},
+    errors::{malformed_event, stream_failure, wrong_body_failure},
     headers::Headers,
+    json_repair::read_lax,
+    lax::Obj,
     sse::{EventTooLarge, SseDecoder, SseEvent},
 };
 use crate::protocol::{Failure, FailureClass};
@@ -152,6 +155,27 @@ fn take<E: EventDecoder>(events: &mut E, event: SseEvent<'_>, out: &mut Assemble
     if !out.is_finished() {
         events.event(event, out);
     }
+}
+
+/// The object that an event holds, with its JSON; `mended` holds that where it had to be mended. `None` for other values,
+/// which say nothing (rule X2), and after an event that is no JSON at all, which fails the answer (rule S13).
+pub(crate) fn read_event<'a, T: Deserialize<'a> + Default>(
+    event: SseEvent<'a>,
+    mended: &'a mut String,
+    out: &mut Assembler,
+) -> Option<(T, &'a [u8])> {
+    match read_lax::<Obj<T>>(event.data, mended) {
+        Ok((Obj(object), json)) => Some((object?, json)),
+        Err(error) => {
+            out.fail(malformed_event(&error));
+            None
+        }
+    }
+}
+
+/// The failure that an event tells of.
+pub(crate) fn told_failure(provider: &str, json: &[u8]) -> Failure {
+    stream_failure(provider, &serde_json::from_slice(json).unwrap_or_default())
 }
 
 /// `base` with `path` behind it, whether or not the base ends with a slash.

@@ -8,11 +8,9 @@ use crate::{
     protocol::{Failure, FailureClass, StopReason, Usage},
     providers::{
         assembler::Assembler,
-        errors::{malformed_event, stream_failure},
-        json_repair::read_lax,
         lax::{Count, Obj, Text},
         sse::SseEvent,
-        wire_api::EventDecoder,
+        wire_api::{EventDecoder, read_event, told_failure},
     },
 };
 
@@ -244,11 +242,7 @@ impl OpenBlock {
 impl EventDecoder for Decoder {
     fn event(&mut self, event: SseEvent<'_>, out: &mut Assembler) {
         let mut mended = String::new();
-        let (parsed, json) = match read_lax::<Obj<Event<'_>>>(event.data, &mut mended) {
-            Ok(read) => read,
-            Err(error) => return out.fail(malformed_event(&error)),
-        };
-        let Obj(Some(parsed)) = parsed else { return };
+        let Some((parsed, json)) = read_event::<Event<'_>>(event, &mut mended, out) else { return };
         // Some gateways drop the event line, others the type.
         let kind = parsed.kind.filled().unwrap_or(event.name);
         let index = parsed.index.0.or_else(|| self.blocks.last().map(|block| block.index)).unwrap_or(0);
@@ -262,7 +256,7 @@ impl EventDecoder for Decoder {
             "content_block_stop" => self.block_stop(index, out),
             "message_delta" => self.message_delta(&parsed, out),
             "message_stop" => self.message_stop(out),
-            "error" => out.fail(stream_failure(&self.provider, &serde_json::from_slice(json).unwrap_or_default())),
+            "error" => out.fail(told_failure(&self.provider, json)),
             _ => {}
         }
     }

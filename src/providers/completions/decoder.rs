@@ -20,11 +20,9 @@ use crate::{
     providers::{
         assembler::Assembler,
         error_body::is_error,
-        errors::{malformed_event, stream_failure},
-        json_repair::read_lax,
         lax::{Count, First, List, Obj, PartsOrText, Text},
         sse::SseEvent,
-        wire_api::EventDecoder,
+        wire_api::{EventDecoder, read_event, told_failure},
     },
 };
 
@@ -233,15 +231,11 @@ impl Decoder {
 impl EventDecoder for Decoder {
     fn event(&mut self, event: SseEvent<'_>, out: &mut Assembler) {
         let mut mended = String::new();
-        let (parsed, json) = match read_lax::<Obj<Chunk<'_>>>(event.data, &mut mended) {
-            Ok(read) => read,
-            Err(error) => return out.fail(malformed_event(&error)),
-        };
-        let Obj(Some(chunk)) = parsed else { return };
+        let Some((chunk, json)) = read_event::<Chunk<'_>>(event, &mut mended, out) else { return };
         self.chunk(&chunk, out);
         // Servers that stop with an error send it as an object in a chunk, or as an event of that name.
         if chunk.is_error() || event.name == "error" {
-            out.fail(stream_failure(&self.provider, &serde_json::from_slice(json).unwrap_or_default()));
+            out.fail(told_failure(&self.provider, json));
         }
     }
 

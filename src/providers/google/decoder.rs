@@ -16,11 +16,9 @@ use crate::{
             Assembler,
             run::{Kind, Run},
         },
-        errors::{malformed_event, stream_failure},
-        json_repair::read_lax,
         lax::{First, Flag, List, Obj, Text},
         sse::SseEvent,
-        wire_api::EventDecoder,
+        wire_api::{EventDecoder, read_event, told_failure},
     },
 };
 
@@ -246,14 +244,10 @@ impl Decoder {
 impl EventDecoder for Decoder {
     fn event(&mut self, event: SseEvent<'_>, out: &mut Assembler) {
         let mut mended = String::new();
-        let (parsed, json) = match read_lax::<Obj<Event<'_>>>(event.data, &mut mended) {
-            Ok(read) => read,
-            Err(error) => return out.fail(malformed_event(&error)),
-        };
-        let Obj(Some(parsed)) = parsed else { return };
+        let Some((parsed, json)) = read_event::<Event<'_>>(event, &mut mended, out) else { return };
         self.response(&parsed, out);
         if parsed.error.is_some() {
-            out.fail(stream_failure(&self.provider, &serde_json::from_slice(json).unwrap_or_default()));
+            out.fail(told_failure(&self.provider, json));
         }
     }
 

@@ -19,11 +19,9 @@ use crate::{
             ends::stop_reason,
         },
         error_body::is_error,
-        errors::{malformed_event, stream_failure},
-        json_repair::read_lax,
         lax::{Count, First, List, Obj, Text, TextOrList},
         sse::SseEvent,
-        wire_api::EventDecoder,
+        wire_api::{EventDecoder, read_event, told_failure},
     },
 };
 
@@ -180,17 +178,13 @@ impl Decoder {
 impl EventDecoder for Decoder {
     fn event(&mut self, event: SseEvent<'_>, out: &mut Assembler) {
         let mut mended = String::new();
-        let (parsed, json) = match read_lax::<Obj<Chunk<'_>>>(event.data, &mut mended) {
-            Ok(read) => read,
-            Err(error) => return out.fail(malformed_event(&error)),
-        };
-        let Obj(Some(chunk)) = parsed else { return };
+        let Some((chunk, json)) = read_event::<Chunk<'_>>(event, &mut mended, out) else { return };
         let is_error = chunk.is_error() || event.name == "error";
         if !is_error || chunk.choices.0.is_some() {
             self.chunk(&chunk, out);
         }
         if is_error {
-            out.fail(stream_failure(&self.provider, &serde_json::from_slice(json).unwrap_or_default()));
+            out.fail(told_failure(&self.provider, json));
         }
     }
 

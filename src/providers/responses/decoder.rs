@@ -16,11 +16,9 @@ use crate::{
     providers::{
         assembler::Assembler,
         error_body::is_error,
-        errors::{malformed_event, stream_failure},
-        json_repair::read_lax,
-        lax::Obj,
+        errors::stream_failure,
         sse::SseEvent,
-        wire_api::EventDecoder,
+        wire_api::{EventDecoder, read_event, told_failure},
     },
 };
 
@@ -301,11 +299,7 @@ fn log_removed(response: &Response<'_>) {
 impl EventDecoder for Decoder {
     fn event(&mut self, event: SseEvent<'_>, out: &mut Assembler) {
         let mut mended = String::new();
-        let (parsed, json) = match read_lax::<Obj<Event<'_>>>(event.data, &mut mended) {
-            Ok(read) => read,
-            Err(error) => return out.fail(malformed_event(&error)),
-        };
-        let Obj(Some(parsed)) = parsed else { return };
+        let Some((parsed, json)) = read_event::<Event<'_>>(event, &mut mended, out) else { return };
         // Some gateways drop the event line, others the type.
         let kind = parsed.kind.filled().unwrap_or(event.name);
         match kind {
@@ -342,7 +336,7 @@ impl EventDecoder for Decoder {
             known if known.starts_with("response.") => {}
             // Gateways also fail in the form of other APIs.
             other if other == "error" || event.name == "error" || is_error(parsed.error) => {
-                out.fail(stream_failure(&self.provider, &serde_json::from_slice(json).unwrap_or_default()));
+                out.fail(told_failure(&self.provider, json));
             }
             _ => {}
         }
