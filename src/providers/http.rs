@@ -50,7 +50,7 @@ pub fn set_proxy(url: Option<String>) {
 pub(crate) fn client_for(url: &Url, connect: Option<Duration>) -> Result<Client, Failure> {
     let proxy = PROXY.lock().unwrap_or_else(PoisonError::into_inner).clone();
     // A proxy in the environment is there to reach other machines; one that the user chose here counts for all.
-    let direct = proxy.is_none() && is_loopback(url);
+    let direct = proxy.is_none() && is_this_machine(host(url));
     let tls = url.scheme() != "http" || (!direct && proxy_needs_tls(proxy.as_deref()));
     let kind = Kind { tls, connect, direct };
     let mut clients = CLIENTS.lock().unwrap_or_else(PoisonError::into_inner);
@@ -62,10 +62,19 @@ pub(crate) fn client_for(url: &Url, connect: Option<Duration>) -> Result<Client,
     Ok(client)
 }
 
-/// Whether a URL is on this machine.
-pub(crate) fn is_loopback(url: &Url) -> bool {
-    let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']);
-    host == "localhost" || host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback() || address.is_unspecified())
+/// The host of a URL, an IPv6 address without its brackets; empty when there is none.
+pub(crate) fn host(url: &Url) -> &str {
+    url.host_str().unwrap_or_default().trim_matches(['[', ']'])
+}
+
+/// Whether a host is this machine by its loopback name or address.
+pub(crate) fn is_loopback(host: &str) -> bool {
+    host.eq_ignore_ascii_case("localhost") || host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
+}
+
+/// Whether a server that is reached by this host runs on this machine: also where it listens on all addresses.
+pub(crate) fn is_this_machine(host: &str) -> bool {
+    is_loopback(host) || host.parse::<IpAddr>().is_ok_and(|address| address.is_unspecified())
 }
 
 fn proxy_needs_tls(proxy: Option<&str>) -> bool {
@@ -169,7 +178,7 @@ fn proxy_note(url: &Url) -> String {
             "https" => ["HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"],
             _ => ["HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"],
         };
-        let set = names.into_iter().filter(|_| !is_loopback(url));
+        let set = names.into_iter().filter(|_| !is_this_machine(host(url)));
         set.filter_map(|name| Some((name, std::env::var(name).ok().filter(|value| !value.is_empty())?))).next()
     };
     match setting.map(|address| ("httpProxy", address)).or_else(of_environment) {

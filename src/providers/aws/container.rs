@@ -1,7 +1,5 @@
 //! Credentials of a container's role (ECS, EKS).
 
-use std::net::IpAddr;
-
 use reqwest::{
     Method, Url,
     header::{AUTHORIZATION, HeaderMap, HeaderValue},
@@ -12,7 +10,7 @@ use super::{
     ask::{Question, WrittenCredentials, parse_url},
     source::ContainerToken,
 };
-use crate::providers::Secret;
+use crate::providers::{Secret, http};
 
 /// Addresses beside 127.0.0.0/8 that are asked without encryption: those of the services themselves.
 const SERVICES: [&str; 3] = ["169.254.170.2", "169.254.170.23", "fd00:ec2::23"];
@@ -37,8 +35,8 @@ pub(super) async fn ask(url: &str, token: Option<&ContainerToken>) -> Result<Gra
 
 /// Whether the address is on this machine or that of a container's service.
 fn is_beside(url: &Url) -> bool {
-    let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']);
-    host == "localhost" || SERVICES.contains(&host) || host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
+    let host = http::host(url);
+    http::is_loopback(host) || SERVICES.contains(&host)
 }
 
 async fn authorization(token: &ContainerToken) -> Result<HeaderValue, AwsError> {

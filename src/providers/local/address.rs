@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use reqwest::Url;
 
 use super::Server;
-use crate::providers::environment::Environment;
+use crate::providers::{environment::Environment, http};
 
 /// The variable that names the server's address: the server's own where it has one.
 pub(super) fn variable(server: Server) -> &'static str {
@@ -63,7 +63,7 @@ fn parse(text: &str, default_port: u16) -> Option<Url> {
     if !has_scheme && url.port().is_none() {
         url.set_port(Some(default_port)).ok()?;
     }
-    if ip_of(&url).is_some_and(|ip| ip.is_unspecified()) {
+    if http::host(&url).parse::<IpAddr>().is_ok_and(|ip| ip.is_unspecified()) {
         url.set_host(Some("127.0.0.1")).ok()?;
     }
     let path = url.path().trim_end_matches('/');
@@ -76,12 +76,7 @@ fn parse(text: &str, default_port: u16) -> Option<Url> {
 
 /// Whether an address is this machine.
 pub(super) fn is_this_machine(url: &Url) -> bool {
-    url.host_str().is_some_and(|host| host.eq_ignore_ascii_case("localhost"))
-        || ip_of(url).is_some_and(|ip| ip.is_loopback())
-}
-
-fn ip_of(url: &Url) -> Option<IpAddr> {
-    url.host_str()?.trim_matches(['[', ']']).parse().ok()
+    http::is_loopback(http::host(url))
 }
 
 #[cfg(test)]

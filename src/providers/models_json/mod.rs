@@ -17,6 +17,7 @@ use serde_json::{Map, Value, json};
 use super::{
     catalogue::builtin::current_id,
     credentials::{KeySources, ambient::Ambient, key_text::KeyText},
+    http,
     oauth::Flow,
 };
 use crate::{
@@ -237,8 +238,7 @@ fn is_local(url: &str) -> bool {
         Some((inner, _)) => inner,
         None => host.split(':').next().unwrap_or_default(),
     };
-    host.eq_ignore_ascii_case("localhost")
-        || host.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback() || address.is_unspecified())
+    http::is_this_machine(host)
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use reqwest::Url;
 use serde_json::{Map, Value};
 
 use crate::{
-    providers::Secret,
+    providers::{Secret, http},
     store::document::{Fault, Field, Object},
 };
 
@@ -245,9 +245,8 @@ fn url(field: &Field<'_>) -> Result<Url, Fault> {
 /// Whether what goes there is encrypted or stays on this machine.
 #[must_use]
 pub fn is_safe(url: &Url) -> bool {
-    let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']);
-    let is_here = host == "localhost" || host.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback());
-    url.scheme() == "https" && !host.is_empty() || url.scheme() == "http" && is_here
+    let host = http::host(url);
+    url.scheme() == "https" && !host.is_empty() || url.scheme() == "http" && http::is_loopback(host)
 }
 
 fn params(field: &Field<'_>) -> Result<Vec<(String, String)>, Fault> {
