@@ -1,11 +1,12 @@
 //! Pieces of JSON that the requests of several APIs are made of, written without copying what they hold.
 
-use std::fmt;
+use std::{borrow::Cow, fmt};
 
 use bytes::Bytes;
 use serde::{Serialize, Serializer, ser::SerializeMap};
 use serde_json::{Map, Value};
 
+use super::transform::Part;
 use crate::protocol::{Failure, FailureClass, ImageBlock, Model};
 
 /// The bytes of a request to `model`.
@@ -18,6 +19,24 @@ pub(crate) fn written(body: &impl Serialize, model: &Model) -> Result<Bytes, Fai
         Failure::new(FailureClass::Internal, text)
     })?;
     Ok(Bytes::from(json))
+}
+
+/// A content that is a plain string where that will do, or a list of parts. Many local servers know the string alone.
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+pub(crate) enum TextOrParts<'a, P> {
+    Text(Cow<'a, str>),
+    Parts(Vec<P>),
+}
+
+impl<'a, P> TextOrParts<'a, P> {
+    /// What a person said: one text alone as a string, anything else as parts.
+    pub(crate) fn said(parts: &[Part<'a>], part: impl Fn(&Part<'a>) -> P) -> Self {
+        match parts {
+            [Part::Text(text)] => Self::Text((*text).into()),
+            parts => Self::Parts(parts.iter().map(part).collect()),
+        }
+    }
 }
 
 /// A picture as a data URL, written without building the text: pictures are megabytes.

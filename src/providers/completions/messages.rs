@@ -191,18 +191,10 @@ fn joined<'a>(texts: &[&'a str], separator: &str) -> Cow<'a, str> {
 }
 
 fn content<'a>(parts: &[Part<'a>]) -> WireContent<'a> {
-    match parts {
-        [Part::Text(text)] => WireContent::Text((*text).into()),
-        parts => WireContent::Parts(
-            parts
-                .iter()
-                .map(|part| match part {
-                    Part::Text(text) => text_part(text),
-                    Part::Image(image) => image_part(image),
-                })
-                .collect(),
-        ),
-    }
+    WireContent::said(parts, |part| match part {
+        Part::Text(text) => text_part(text),
+        Part::Image(image) => image_part(image),
+    })
 }
 
 fn text_part(text: &str) -> WirePart<'_> {

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde::Serialize;
 use serde_json::{Value, value::RawValue};
 
-use crate::providers::request_json::{DataUrl, JsonText};
+use crate::providers::request_json::{DataUrl, JsonText, TextOrParts};
 
 /// A message of the request.
 #[derive(Debug, Serialize)]
@@ -59,13 +59,7 @@ pub(super) struct WireAssistant<'a> {
     pub(super) tool_calls: Vec<WireCall<'a>>,
 }
 
-/// A plain string where that will do: many local servers know no other form.
-#[derive(Debug, Serialize)]
-#[serde(untagged)]
-pub(super) enum WireContent<'a> {
-    Text(Cow<'a, str>),
-    Parts(Vec<WirePart<'a>>),
-}
+pub(super) type WireContent<'a> = TextOrParts<'a, WirePart<'a>>;
 
 impl WireContent<'_> {
     /// Puts a cache mark on the last text; false when there is none.

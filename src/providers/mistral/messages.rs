@@ -44,18 +44,10 @@ pub(super) fn messages<'a>(prompt: &'a str, turns: Vec<Turn<'a>>) -> Vec<WireMes
 }
 
 fn user<'a>(parts: &[Part<'a>]) -> WireContent<'a> {
-    match parts {
-        [Part::Text(text)] => WireContent::Text((*text).into()),
-        parts => WireContent::Parts(
-            parts
-                .iter()
-                .map(|part| match part {
-                    Part::Text(text) => WirePart::Text { text: (*text).into() },
-                    Part::Image(image) => WirePart::ImageUrl { image_url: DataUrl(image) },
-                })
-                .collect(),
-        ),
-    }
+    WireContent::said(parts, |part| match part {
+        Part::Text(text) => WirePart::Text { text: (*text).into() },
+        Part::Image(image) => WirePart::ImageUrl { image_url: DataUrl(image) },
+    })
 }
 
 /// An answer in the order of its blocks; `None` when nothing of it can be replayed. Plain text is no list: models copy

@@ -4,7 +4,10 @@ use std::borrow::Cow;
 
 use serde::Serialize;
 
-use crate::providers::{completions::wire::WireFunctionCall, request_json::DataUrl};
+use crate::providers::{
+    completions::wire::WireFunctionCall,
+    request_json::{DataUrl, TextOrParts},
+};
 
 /// A message of the request.
 #[derive(Debug, Serialize)]
@@ -26,12 +29,7 @@ pub(super) struct WireAssistant<'a> {
     pub(super) tool_calls: Vec<WireCall<'a>>,
 }
 
-#[derive(Debug, Serialize)]
-#[serde(untagged)]
-pub(super) enum WireContent<'a> {
-    Text(Cow<'a, str>),
-    Parts(Vec<WirePart<'a>>),
-}
+pub(super) type WireContent<'a> = TextOrParts<'a, WirePart<'a>>;
 
 #[derive(Debug, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, value::RawValue};
 
 use crate::{
     protocol::ImageBlock,
-    providers::request_json::{DataUrl, JsonText},
+    providers::request_json::{DataUrl, JsonText, TextOrParts},
 };
 
 /// An item of the request's input.
@@ -81,12 +81,7 @@ impl<'a> OutputText<'a> {
     }
 }
 
-#[derive(Debug, Serialize)]
-#[serde(untagged)]
-pub(super) enum WireContent<'a> {
-    Text(Cow<'a, str>),
-    Parts(Vec<WirePart<'a>>),
-}
+pub(super) type WireContent<'a> = TextOrParts<'a, WirePart<'a>>;
 
 #[derive(Debug, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
