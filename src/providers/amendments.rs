@@ -38,22 +38,25 @@ pub(crate) fn remember(request: &Request, failure: &Failure) {
 /// The request without what the provider refused in this session before; `None` when nothing was.
 pub(crate) fn apply(api: &dyn WireApi, request: &Request) -> Option<Request> {
     let session = request.session_id.as_deref()?;
-    let all = REFUSED.lock().unwrap_or_else(PoisonError::into_inner);
-    if all.is_empty() {
-        return None;
-    }
-    let model = request.model.reference().to_string();
     let mut amended: Option<Request> = None;
-    for known in all.iter().filter(|known| known.session == session && known.model == model) {
+    for (messages, failure) in refused(session, request) {
         let current = amended.as_ref().unwrap_or(request);
-        let count = known.messages.min(current.messages.len());
+        let count = messages.min(current.messages.len());
         let head = Request { messages: current.messages[..count].to_vec(), ..current.clone() };
-        if let Some(mut other) = api.amend(&head, &known.failure) {
+        if let Some(mut other) = api.amend(&head, &failure) {
             other.messages.extend_from_slice(&current.messages[count..]);
             amended = Some(other);
         }
     }
     amended
+}
+
+/// What was refused of this model in a session: how many messages, and why.
+fn refused(session: &str, request: &Request) -> Vec<(usize, Failure)> {
+    let all = REFUSED.lock().unwrap_or_else(PoisonError::into_inner);
+    let of_session = all.iter().filter(|known| known.session == session);
+    let of_model = of_session.filter(|known| known.model == request.model.reference().to_string());
+    of_model.map(|known| (known.messages, known.failure.clone())).collect()
 }
 
 #[cfg(test)]
