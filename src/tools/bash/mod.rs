@@ -12,7 +12,7 @@ use serde_json::json;
 use super::{
     BoxFuture, Failure, Tool, ToolContext,
     context::SessionFacts,
-    operations::ShellCommand,
+    operations::{Input, ShellCommand},
     truncate::{self, MAX_BYTES, TruncatedBy},
 };
 use crate::protocol::{Block, ToolDeclaration, ToolOutput};
@@ -146,7 +146,7 @@ pub(super) fn with_settings(facts: &SessionFacts, script: &str, cwd: std::path::
         Some(prefix) => format!("{prefix}\n{script}"),
         None => script.to_owned(),
     };
-    ShellCommand { script, cwd, shell: facts.shell_path.clone(), environment: agent_variables() }
+    ShellCommand { script, cwd, shell: facts.shell_path.clone(), environment: agent_variables(), input: Input::Empty }
 }
 
 /// What every command sees of the program that runs it.

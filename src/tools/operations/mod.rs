@@ -15,7 +15,7 @@ pub mod local;
 pub mod process;
 pub mod search;
 
-pub use process::{Process, ProcessEvent, ShellCommand};
+pub use process::{Input, InputWriter, Process, ProcessEvent, ShellCommand};
 pub use search::{FindHits, FindQuery, GrepHits, GrepQuery, SearchError};
 
 /// What a path leads to.

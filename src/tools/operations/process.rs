@@ -2,6 +2,8 @@
 
 use std::{io, path::PathBuf};
 
+use tokio::io::AsyncWrite;
+
 use crate::tools::BoxFuture;
 
 /// A shell command to start.
@@ -15,7 +17,22 @@ pub struct ShellCommand {
     pub shell: Option<String>,
     /// Changes to the inherited environment, in order: a variable's value, or none to remove it.
     pub environment: Vec<(String, Option<String>)>,
+    /// What it reads.
+    pub input: Input,
 }
+
+/// Standard input of a command.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Input {
+    /// Nothing: a read ends at once.
+    #[default]
+    Empty,
+    /// What is written to [`Process::take_input`].
+    Piped,
+}
+
+/// The writing end of a command's standard input. Dropping it ends the input.
+pub type InputWriter = Box<dyn AsyncWrite + Send + Unpin>;
 
 /// What happened in a running command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,4 +59,15 @@ pub trait Process: Send {
 
     /// Lets what the shell left in the background live on.
     fn leave(&mut self);
+
+    /// The writing end of an input that is [`Input::Piped`], once; none where commands cannot be given input.
+    fn take_input(&mut self) -> Option<InputWriter> {
+        None
+    }
+
+    /// Whether one of the processes waits now for input that was not written yet; none where that cannot be told.
+    /// Takes some milliseconds at most.
+    fn waits_for_input(&self) -> Option<bool> {
+        None
+    }
 }

@@ -14,7 +14,7 @@ use tokio::{io::AsyncReadExt, net::unix::pipe, process::Command};
 use super::kill::{Mark, Tree};
 use crate::tools::{
     BoxFuture,
-    operations::{Process, ProcessEvent, ShellCommand},
+    operations::{Input, InputWriter, Process, ProcessEvent, ShellCommand},
 };
 
 /// As much as a pipe holds.
@@ -47,7 +47,11 @@ impl LocalProcess {
         let (variable, marks) = mark.variable();
         let mut process = Command::new(&shell);
         process.arg("-c").arg(&command.script).current_dir(&command.cwd);
-        process.stdin(Stdio::null()).stdout(input.try_clone()?).stderr(input);
+        process.stdin(match command.input {
+            Input::Empty => Stdio::null(),
+            Input::Piped => Stdio::piped(),
+        });
+        process.stdout(input.try_clone()?).stderr(input);
         for (name, value) in &command.environment {
             match value {
                 Some(value) => process.env(name, value),
@@ -92,6 +96,11 @@ impl Process for LocalProcess {
 
     fn leave(&mut self) {
         self.tree.let_go();
+    }
+
+    fn take_input(&mut self) -> Option<InputWriter> {
+        let input = self.child.stdin().take()?;
+        Some(Box::new(input))
     }
 }
 
