@@ -25,7 +25,13 @@ use super::{
 };
 use crate::{
     extensions::Extension,
-    protocol::{Event, Model, StreamEvent, ThinkingLevel, ask::AskPoint, command::QueueMode, event::Seq},
+    protocol::{
+        Event, Model, StreamEvent, ThinkingLevel,
+        ask::AskPoint,
+        command::QueueMode,
+        event::Seq,
+        section::{self, SectionMoment, SectionSource},
+    },
     providers::{CacheRetention, Provider, RequestRetry, Timeouts, catalogue::LiveCatalogue},
     store::tree::TreeView,
     tools::{FileMemory, SessionFacts, Tool, operations::Operations},
@@ -92,6 +98,9 @@ pub struct AgentConfig {
     pub observers: Vec<Observer>,
     /// Prompt, skills, templates.
     pub resources: Arc<dyn ResourceSource>,
+    /// Who adds sections to the prompt, in the order in which they come behind its own. Of two with one name the first
+    /// counts.
+    pub sections: Vec<Arc<dyn SectionSource>>,
     /// Settings that commands change.
     pub settings: Arc<dyn SettingsSink>,
     /// Files and processes.
@@ -236,6 +245,25 @@ impl AgentShared {
         names.iter().filter_map(known).collect()
     }
 
+    /// The system prompt's sections as things stand, in order: the prompt's own, then those that parts of the program
+    /// add.
+    #[must_use]
+    pub fn prompt_sections(&self) -> Vec<(String, String)> {
+        let tools = self.active_tools();
+        let mut sections = self.config.resources.prompt_sections(&tools);
+        let names: Vec<&str> = tools.iter().map(|tool| tool.declaration().name.as_str()).collect();
+        let moment = SectionMoment::new(&names);
+        for source in &self.config.sections {
+            let name = source.name();
+            if let Some(text) = source.text(&moment)
+                && !sections.iter().any(|(known, _)| known == name.as_str())
+            {
+                sections.push((name.to_string(), section::tagged(name.as_str(), &text)));
+            }
+        }
+        sections
+    }
+
     /// The tree as of the last append.
     #[must_use]
     pub fn tree(&self) -> Option<TreeView> {
@@ -254,3 +282,6 @@ impl AgentShared {
         self.publish(events);
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -145,6 +145,7 @@ pub async fn build(
         chain: Chain::new(links),
         observers: observers.clone(),
         resources: Arc::new(resources),
+        sections: extensions.sections(),
         settings: Arc::new(Stored(Mutex::new(settings))),
         operations: Arc::new(Local),
         facts,

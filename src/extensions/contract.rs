@@ -17,6 +17,7 @@ use crate::{
             ToolResultVerdict, TurnEndAsk, TurnEndVerdict, UserBashAsk, UserBashVerdict, Verdict,
         },
         route::{RouteAsk, RouteVerdict},
+        section::SectionSource,
     },
     tools::Tool,
 };
@@ -61,6 +62,11 @@ pub trait Extension: Send + Sync + 'static {
 
     /// Tools that it adds. A tool with a built-in's name replaces it.
     fn tools(&self) -> Vec<Arc<dyn Tool>> {
+        Vec::new()
+    }
+
+    /// Sections that it adds to the system prompt. They are asked for their text at the beginning of every turn.
+    fn sections(&self) -> Vec<Arc<dyn SectionSource>> {
         Vec::new()
     }
 

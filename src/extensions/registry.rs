@@ -6,7 +6,7 @@ use super::{
     contract::{Extension, ExtensionError},
     models::ModelRegistrar,
 };
-use crate::{providers::catalogue::LiveCatalogue, tools::Tool};
+use crate::{protocol::section::SectionSource, providers::catalogue::LiveCatalogue, tools::Tool};
 
 /// An ordered list of extensions with unique names.
 #[derive(Clone, Default)]
@@ -44,6 +44,12 @@ impl ExtensionRegistry {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
+    }
+
+    /// The sections of all extensions, in order.
+    #[must_use]
+    pub fn sections(&self) -> Vec<Arc<dyn SectionSource>> {
+        self.0.iter().flat_map(|extension| extension.sections()).collect()
     }
 
     /// The tools of all extensions, in order; of two with one name the first counts.

@@ -14,6 +14,7 @@ pub mod message;
 pub mod model;
 pub mod partial_arguments;
 pub mod route;
+pub mod section;
 pub mod stream;
 pub mod system;
 pub mod time;

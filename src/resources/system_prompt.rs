@@ -9,6 +9,7 @@ use std::{
 };
 
 use super::{context_files::ContextFile, skills::Skill, xml};
+use crate::protocol::section::tagged;
 
 /// All that the prompt is made of.
 #[derive(Clone, Debug, Default)]
@@ -66,9 +67,8 @@ pub fn sections(prompt: &SystemPrompt) -> Vec<(String, String)> {
     ];
     let preamble = prompt.custom.as_deref().unwrap_or(INTRODUCTION);
     let preamble = (!preamble.is_empty()).then(|| ("preamble".to_owned(), preamble.to_owned()));
-    let wrap = |(name, content): (&str, Option<String>)| {
-        content.map(|content| (name.to_owned(), format!("<{name}>\n{content}\n</{name}>")))
-    };
+    let wrap =
+        |(name, content): (&str, Option<String>)| content.map(|content| (name.to_owned(), tagged(name, &content)));
     preamble.into_iter().chain(wrapped.into_iter().filter_map(wrap)).collect()
 }
 

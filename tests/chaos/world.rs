@@ -82,6 +82,7 @@ impl World {
             chain: Chain::new(vec![link]),
             observers: vec![observer.clone()],
             resources: Arc::new(Plain),
+            sections: Vec::new(),
             settings: Arc::new(Plain),
             operations: Arc::new(Local),
             timeouts: Timeouts::default(),

@@ -1,6 +1,6 @@
 //! An extension made of a closure.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use crate::{
     extensions::{Extension, ExtensionError, ModelRegistrar, Observed, contract::Answer},
@@ -10,6 +10,7 @@ use crate::{
             ToolCallAsk, ToolCallVerdict, ToolResultAsk, ToolResultVerdict, UserBashAsk, UserBashVerdict, Verdict,
         },
         route::{RouteAsk, RouteVerdict, VirtualDescription},
+        section::SectionSource,
     },
 };
 
@@ -31,13 +32,22 @@ pub struct Ext {
     on: Box<dyn Fn(Ask) -> Reaction + Send + Sync>,
     observe: Option<Box<dyn Fn(Observed) + Send + Sync>>,
     chooses_for: Option<VirtualDescription>,
+    sections: Vec<Arc<dyn SectionSource>>,
 }
 
 impl Ext {
     /// An extension that intervenes at these points.
     pub fn new(name: &str, points: &[AskPoint], on: impl Fn(Ask) -> Reaction + Send + Sync + 'static) -> Self {
         let points = points.to_vec();
-        Self { name: name.into(), points, deadline: None, on: Box::new(on), observe: None, chooses_for: None }
+        Self {
+            name: name.into(),
+            points,
+            deadline: None,
+            on: Box::new(on),
+            observe: None,
+            chooses_for: None,
+            sections: Vec::new(),
+        }
     }
 
     /// An extension that only watches.
@@ -47,6 +57,11 @@ impl Ext {
 
     pub fn observing(self, observe: impl Fn(Observed) + Send + Sync + 'static) -> Self {
         Self { observe: Some(Box::new(observe)), ..self }
+    }
+
+    /// It adds these sections to the prompt.
+    pub fn telling(self, sections: Vec<Arc<dyn SectionSource>>) -> Self {
+        Self { sections, ..self }
     }
 
     /// It registers a virtual model and is asked which physical one answers.
@@ -102,6 +117,10 @@ impl Extension for Ext {
             observe(observed);
         }
         Box::pin(std::future::ready(Ok(())))
+    }
+
+    fn sections(&self) -> Vec<Arc<dyn SectionSource>> {
+        self.sections.clone()
     }
 
     fn register(&self, models: &ModelRegistrar) -> Result<(), ExtensionError> {

@@ -188,6 +188,7 @@ impl Parts {
             chain: Chain::new(links),
             observers: observers.clone(),
             resources: Arc::new(Plain(provider.clone())),
+            sections: registry.sections(),
             settings: Arc::new(Plain(provider)),
             operations: Arc::new(Local),
             timeouts: Timeouts::default(),

@@ -121,7 +121,7 @@ impl LoopState {
     /// The system message that declares what changed in the prompt and the tools.
     fn declaration(&self) -> Option<NewEntry> {
         let tools = self.shared.active_tools();
-        let sections = self.shared.config.resources.prompt_sections(&tools);
+        let sections = self.shared.prompt_sections();
         let tools: Vec<_> = tools.iter().map(|tool| tool.declaration().clone()).collect();
         let delta = self.declared.delta(&sections, &tools, now_ms())?;
         Some(EntryBody::Message { message: AgentMessage::System(delta.into()) }.into())
@@ -133,8 +133,7 @@ impl LoopState {
         }
         let ask = match ask {
             Ask::BeforeAgentStart(mut ask) => {
-                let tools = self.shared.active_tools();
-                let sections = self.shared.config.resources.prompt_sections(&tools);
+                let sections = self.shared.prompt_sections();
                 ask.system_prompt = sections.into_iter().map(|(_, text)| text).collect::<Vec<_>>().join("\n\n");
                 Ask::BeforeAgentStart(ask)
             }
