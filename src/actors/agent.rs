@@ -129,9 +129,10 @@ impl AgentState {
                     fill(&self.shared.writer, spawn("SessionWriter", label, SessionWriter, shared, supervisor).await)
                 }
                 Child::EventBus => fill(&self.shared.bus, spawn("EventBus", label, EventBus, shared, supervisor).await),
-                Child::Compactor => {
-                    fill(&self.shared.compactor, spawn("Compactor", label, Compactor, (), supervisor).await)
-                }
+                Child::Compactor => fill(
+                    &self.shared.compactor,
+                    spawn("Compactor", label, Compactor, self.shared.clone(), supervisor).await,
+                ),
                 Child::Jobs => fill(&self.shared.jobs, spawn("Jobs", label, Jobs, shared, supervisor).await),
                 Child::TurnLoop => {
                     fill(&self.shared.turn_loop, spawn("TurnLoop", label, TurnLoop, shared, supervisor).await)

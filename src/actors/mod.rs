@@ -6,6 +6,7 @@
 //! | [`session_writer`], [`event_bus`], [`compactor`], [`jobs`], [`turn_loop`] | the actors of one agent, in the order of their start |
 //! | [`prepare`], [`provider_stream`], [`tool_batch`], [`tool_call`], [`asker`], [`call_guard`], [`input_guard`], [`store_check`] | workers: one piece of work each; only they may wait |
 //! | [`extension`], [`chain`] | extensions: their actor, and how they are asked |
+//! | [`compaction`] | what a compaction folds away, and the requests for summaries |
 //! | [`dispatch`] | where a request of a virtual model goes |
 //! | [`front`] | those who give agents work and show what they do |
 //! | [`turn`], [`turn_io`], [`queues`], [`batch`], [`retry`], [`resume`], [`route_facts`], [`restart`] | pure: the turn loop's machine and its parts, the restart policy |
@@ -17,6 +18,7 @@ pub mod asker;
 pub mod batch;
 pub mod call_guard;
 pub mod chain;
+pub mod compaction;
 pub mod compactor;
 pub mod dispatch;
 pub mod event_bus;

@@ -12,12 +12,12 @@ use super::{
     chain::Asking,
     dispatch::{self, Routed, dispatch},
     route_facts::RouteFacts,
-    shared::AgentShared,
+    shared::{AgentConfig, AgentShared},
     turn_io::Work,
 };
 use crate::{
     protocol::{
-        AgentMessage, Content, EntryBody, Failure, FailureClass, Model, ThinkingLevel,
+        AgentMessage, Content, EntryBody, Failure, FailureClass, Message, Model, ThinkingLevel,
         ask::{AskPoint, BeforeRequestAsk},
         context::convert_to_llm,
         system::SystemState,
@@ -139,6 +139,53 @@ async fn prepare(work: PrepareWork) -> Result<ReadyRequest, Failure> {
         }
         thinking = walked.value.thinking_level.unwrap_or(thinking);
     }
+    let equipped = equip(config, model).await?;
+    let mut request = Request {
+        thinking: equipped.model.clamp_thinking(thinking),
+        session_id: Some(tree.header().id.clone()),
+        cache: config.cache,
+        cancel,
+        ..equipped.request(config, llm)
+    };
+    request.headers.extend(headers);
+    let provider = equipped.provider;
+    let mut tools = shared.active_tools();
+    tools.retain(|tool| !arguments::is_compiled(&**tool));
+    if !tools.is_empty() {
+        // Beside the call, so that the first batch does not wait for it. Nobody needs to hear of its end.
+        drop(spawn_blocking(move || tools.iter().for_each(|tool| arguments::compile(&**tool))));
+    }
+    Ok(ReadyRequest { provider, request, entries, routed })
+}
+
+/// A physical model with what a request to it needs.
+pub(super) struct Equipped {
+    /// The wire.
+    pub provider: Arc<dyn Provider>,
+    /// The model, at the address that its credentials belong to.
+    pub model: Arc<Model>,
+    auth: Auth,
+}
+
+impl Equipped {
+    /// A request with the agent's limits.
+    pub fn request(&self, config: &AgentConfig, messages: Vec<Message>) -> Request {
+        let auth = self.auth.clone();
+        Request {
+            api_key: auth.key,
+            aws: auth.aws,
+            environment: auth.environment,
+            headers: auth.headers,
+            timeouts: config.timeouts,
+            thinking_budgets: config.thinking_budgets.clone(),
+            retry: config.request_retry,
+            ..Request::new(self.model.clone(), messages)
+        }
+    }
+}
+
+/// Finds the wire and the credentials of a physical model.
+pub(super) async fn equip(config: &AgentConfig, mut model: Arc<Model>) -> Result<Equipped, Failure> {
     let Some(provider) = config.providers.provider_for(&model) else {
         let text = format!("No adapter for the API {} of the model {}", model.api, model.reference());
         return Err(Failure::new(FailureClass::NotFound, text));
@@ -147,33 +194,11 @@ async fn prepare(work: PrepareWork) -> Result<ReadyRequest, Failure> {
         true => config.catalogue.now().credentials().auth_for(&model).await,
         false => Ok(Auth::default()),
     };
-    let auth = auth.map_err(|error| Failure::new(FailureClass::Auth, error.to_string()))?;
-    if let Some(base_url) = auth.base_url {
+    let mut auth = auth.map_err(|error| Failure::new(FailureClass::Auth, error.to_string()))?;
+    if let Some(base_url) = auth.base_url.take() {
         model = Arc::new(Model { base_url, ..(*model).clone() });
     }
-    let mut all_headers = auth.headers;
-    all_headers.extend(headers);
-    let request = Request {
-        thinking: model.clamp_thinking(thinking),
-        api_key: auth.key,
-        aws: auth.aws,
-        environment: auth.environment,
-        session_id: Some(tree.header().id.clone()),
-        headers: all_headers,
-        timeouts: config.timeouts,
-        thinking_budgets: config.thinking_budgets.clone(),
-        retry: config.request_retry,
-        cache: config.cache,
-        cancel,
-        ..Request::new(model, llm)
-    };
-    let mut tools = shared.active_tools();
-    tools.retain(|tool| !arguments::is_compiled(&**tool));
-    if !tools.is_empty() {
-        // Beside the call, so that the first batch does not wait for it. Nobody needs to hear of its end.
-        drop(spawn_blocking(move || tools.iter().for_each(|tool| arguments::compile(&**tool))));
-    }
-    Ok(ReadyRequest { provider, request, entries, routed })
+    Ok(Equipped { provider, model, auth })
 }
 
 /// The conversation with another system prompt: one leading message with that text and the tools in force.

@@ -20,7 +20,11 @@ use crate::{
     protocol::{
         AgentMessage, AssistantMessage, Event, Failure, FailureClass, ModelRef, StopReason, StreamEvent, time::now_ms,
     },
-    providers::{Provider, Request, overflow::is_silent_overflow, routing::CoolDown},
+    providers::{
+        Provider, Request,
+        overflow::{is_recoverable_length, is_silent_overflow},
+        routing::CoolDown,
+    },
 };
 
 /// What the worker needs.
@@ -125,7 +129,9 @@ async fn relay(work: StreamWork) {
         (hidden && message.stop_reason == StopReason::Length).then(|| Failure::new(FailureClass::ContextOverflow, text))
     });
     let overflow = hidden && failure.is_none();
-    let _ = to.deliver(Input::Answered { work, message, failure, started, fallback, overflow });
+    let short =
+        failure.is_none() && message.tool_calls().next().is_none() && is_recoverable_length(&message, model.max_tokens);
+    let _ = to.deliver(Input::Answered { work, message, failure, started, fallback, overflow, short });
 }
 
 /// Notes what an answer says about its model for all agents of the process. True when the request failed because its

@@ -19,6 +19,7 @@ use super::{
     extension::{ExtMsg, Watches},
     jobs::JobsMsg,
     retry::RetrySettings,
+    route_facts::last_dispatch,
     session_writer::{SessionPlace, WriterMsg},
     subscriber::{STREAM_PERMITS, SubscriberKind, Subscribers},
     turn_loop::LoopMsg,
@@ -26,14 +27,17 @@ use super::{
 use crate::{
     extensions::Extension,
     protocol::{
-        Event, Model, StreamEvent, ThinkingLevel,
+    protocol::{
+        Event, Model, ModelRef, StreamEvent, ThinkingLevel,
         ask::AskPoint,
         command::QueueMode,
         event::Seq,
+        route::VIRTUAL_API,
         section::{self, SectionMoment, SectionSource},
     },
+    },
     providers::{CacheRetention, Provider, RequestRetry, Timeouts, catalogue::LiveCatalogue},
-    store::tree::TreeView,
+    store::{settings::values::CompactionSettings, tree::TreeView},
     tools::{FileMemory, SessionFacts, Tool, operations::Operations},
 };
 
@@ -64,6 +68,12 @@ pub trait SettingsSink: Send + Sync {
     /// # Errors
     /// Why it could not be stored.
     fn set(&self, path: &[&str], value: Value) -> Result<(), String>;
+
+    /// When and how far a session is compacted.
+    fn compaction(&self, model: Option<&ModelRef>) -> CompactionSettings {
+        let _ = model;
+        CompactionSettings::default()
+    }
 
     /// The thinking level that goes with a model by the settings: the model's own, else the default.
     fn thinking_for(&self, model: &Model) -> Option<ThinkingLevel>;
@@ -245,6 +255,7 @@ impl AgentShared {
         names.iter().filter_map(known).collect()
     }
 
+<<<<<<< HEAD
     /// The system prompt's sections as things stand, in order: the prompt's own, then those that parts of the program
     /// add.
     #[must_use]
@@ -262,6 +273,16 @@ impl AgentShared {
             }
         }
         sections
+=======
+    /// The window of the selected model in tokens; for a virtual one that of the model that answered last, and its own
+    /// until then. 0 = unknown.
+    #[must_use]
+    pub fn window(&self, tree: &TreeView) -> u64 {
+        let Some(model) = self.selection().model.clone() else { return 0 };
+        let answered = (model.api == VIRTUAL_API).then(|| last_dispatch(tree)).flatten();
+        let physical = answered.and_then(|dispatch| self.config.catalogue.now().find(&dispatch.model));
+        physical.unwrap_or(model).context_window
+>>>>>>> b4331ef (Compact for real: plan, summarise, go on)
     }
 
     /// The tree as of the last append.

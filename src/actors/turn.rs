@@ -73,8 +73,8 @@ enum Then {
     TurnEntries(TurnDecision),
     /// The failed attempt is left out of the context; then wait so many milliseconds and retry, or compact.
     Omit(Option<u64>),
-    /// A compaction.
-    Compaction(CompactionReason, Option<Ticket>),
+    /// A compaction, and how long the context is behind it.
+    Compaction(CompactionReason, Option<Ticket>, u64),
     /// What extensions add before settling; then go on or not.
     SettleEntries(bool),
     /// What was held while the trace ran.
@@ -119,9 +119,27 @@ struct Trace {
     overflow_tried: bool,
     /// The last answer is good, and says that the conversation is larger than the window.
     overflow: bool,
-    /// The failed attempt is left out, and behind the compaction it is made again.
-    recovering: bool,
+    /// The last answer was cut off for want of room.
+    short: bool,
+    /// What follows the compaction that runs.
+    after_compaction: After,
+    /// A compaction by itself came to nothing: it is not tried again before the next prompt.
+    compaction_failed: bool,
     respawns: u32,
+}
+
+/// What follows a compaction within a trace.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum After {
+    /// The end of the trace, unless something waits.
+    #[default]
+    Settle,
+    /// The prompt, which is not stored yet.
+    Begin,
+    /// The next turn of the loop run.
+    NextTurn,
+    /// The failed attempt, which is left out of the context, is made again; when the compaction fails, it is not.
+    Retry,
 }
 
 /// Calls without results at the end of the branch.
@@ -152,6 +170,12 @@ pub struct Turn {
     pub retry: RetrySettings,
     /// The history is compacted without being asked to.
     pub auto_compaction: bool,
+    /// The context is longer than the model's window less its reserve.
+    pub full: bool,
+    /// A compaction did not make it short enough: another one would not either.
+    pub stays_full: bool,
+    /// A compaction that waits for the end of the trace, which was aborted for it.
+    next_compaction: Option<(Option<String>, Ticket)>,
     /// A message without content that names the current model; none without a model.
     pub identity: Option<AssistantMessage>,
     /// Names of tools that only read.
@@ -167,6 +191,7 @@ impl Turn {
         read_only: HashSet<String>,
         retry: RetrySettings,
         auto_compaction: bool,
+        full: bool,
         now: Millis,
     ) -> (Self, Vec<Effect>) {
         let mut turn = Self {
@@ -182,6 +207,9 @@ impl Turn {
             out: Vec::new(),
             retry,
             auto_compaction,
+            full,
+            stays_full: false,
+            next_compaction: None,
             identity,
             read_only,
         };
@@ -232,9 +260,11 @@ impl Turn {
                 Ok(entries) => self.prepared(entries),
                 Err(failure) => self.failed_before_start(failure),
             },
-            Input::Answered { work, message, failure, started, fallback, overflow } if work == self.work => {
-                self.trace().fallback = fallback;
-                self.trace().overflow = overflow;
+            Input::Answered { work, message, failure, started, fallback, overflow, short } if work == self.work => {
+                let trace = self.trace();
+                trace.fallback = fallback;
+                trace.overflow = overflow;
+                trace.short = short;
                 self.answered(message, failure, started);
             }
             Input::CallsStarted { work, places } if work == self.work => {
@@ -329,7 +359,7 @@ impl Turn {
                 self.publish_entries(&entries);
                 self.failed_omitted(delay);
             }
-            Then::Compaction(reason, ticket) => self.compaction_stored(&entries, reason, ticket),
+            Then::Compaction(reason, ticket, after) => self.compaction_stored(&entries, reason, ticket, after),
             Then::SettleEntries(go_on) => {
                 self.publish_entries(&entries);
                 self.settle_or_go_on(go_on);

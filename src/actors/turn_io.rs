@@ -33,6 +33,15 @@ impl From<EntryBody> for NewEntry {
     }
 }
 
+/// A compaction that was made.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Compacted {
+    /// The entry.
+    pub body: EntryBody,
+    /// Estimated tokens of the context behind it.
+    pub estimated_tokens_after: u64,
+}
+
 /// Something that happened.
 #[derive(Clone, Debug)]
 #[expect(clippy::large_enum_variant, reason = "a handful a turn, and few of them wait at a time")]
@@ -114,6 +123,8 @@ pub enum Input {
         fallback: bool,
         /// It did not fail, and its numbers say all the same that the conversation is larger than the window.
         overflow: bool,
+        /// It was cut off before the model's own limit: more room may help.
+        short: bool,
     },
     /// Calls begin: from here on they may have effects.
     CallsStarted {
@@ -145,8 +156,8 @@ pub enum Input {
     Compacted {
         /// Whose.
         work: Work,
-        /// The entry to store, or why there is none.
-        result: Result<Box<EntryBody>, String>,
+        /// What to store, or why there is nothing.
+        result: Result<Box<Compacted>, String>,
     },
     /// The worker died before it answered.
     Gone {

@@ -22,6 +22,7 @@ use tokio_util::sync::CancellationToken;
 use super::{
     address::{Addr, Recipient},
     chain::Asking,
+    compaction,
     event_bus::BusMsg,
     input_guard::Admission,
     prepare::{Prepared, ReadyRequest},
@@ -43,6 +44,7 @@ use crate::{
         time::now_ms,
     },
     providers::error_text::classify_text,
+    store::tree::TreeView,
 };
 
 /// Judges a failed answer by its text: the failure itself is not stored.
@@ -53,6 +55,13 @@ fn stored_failure(message: &AssistantMessage) -> Failure {
     }
     let verdict = classify_text(&text, &message.provider);
     Failure { retryable: verdict.retryable, ..Failure::new(verdict.class, text) }
+}
+
+fn is_full(shared: &AgentShared, tree: &TreeView) -> bool {
+    let model = shared.selection().model.as_ref().map(|model| model.reference());
+    let settings = shared.config.settings.compaction(model.as_ref());
+    let room = compaction::room(shared.window(tree), settings.reserve_tokens);
+    room.is_some_and(|room| tree.context_tokens() > room)
 }
 
 /// What the loop is told.
@@ -222,7 +231,8 @@ impl LoopState {
         }
         let resume = Resume { active: facts.active, prompt: facts.prompt, queues, position, attempt };
         let (retry, compacts) = (selection.retry, selection.auto_compaction);
-        let (turn, effects) = Turn::resume(resume, self.identity(), self.read_only(), retry, compacts, now_ms());
+        let full = compacts && is_full(&self.shared, &facts.tree);
+        let (turn, effects) = Turn::resume(resume, self.identity(), self.read_only(), retry, compacts, full, now_ms());
         self.shared.phase.send_replace(turn.phase());
         self.turn = Some(turn);
         self.perform(myself, effects).await;
@@ -234,6 +244,11 @@ impl LoopState {
     /// Feeds the machine and carries out what it wants.
     async fn feed(&mut self, myself: &ActorRef<LoopMsg>, input: Input) {
         if let Input::Stored { result: Ok(entries), .. } = &input {
+            let compacts = self.shared.selection().auto_compaction;
+            let full = compacts && self.is_full();
+            if let Some(turn) = &mut self.turn {
+                turn.full = full;
+            }
             for entry in entries {
                 if let EntryBody::Message { message: AgentMessage::System(system) } = &entry.body {
                     self.declared.apply(system);
@@ -281,6 +296,11 @@ impl LoopState {
 
     fn asking(&self) -> Asking {
         Asking { agent: self.shared.id.clone(), after: self.shared.last_seq() }
+    }
+
+    /// Whether the context has grown into the reserve of the model's window.
+    fn is_full(&self) -> bool {
+        self.shared.tree().is_some_and(|tree| is_full(&self.shared, &tree))
     }
 
     /// A message without content that names the selected model.

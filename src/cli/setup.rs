@@ -28,7 +28,10 @@ use crate::{
         transport::Transport,
     },
     store::{
-        settings::{Scope, Settings, values::HttpTimeouts},
+        settings::{
+            Scope, Settings,
+            values::{CompactionSettings, HttpTimeouts},
+        },
         tree::SessionContext,
     },
     tools::{
@@ -369,6 +372,10 @@ impl ProviderSource for Wires {
 struct Stored(Mutex<Settings>);
 
 impl SettingsSink for Stored {
+    fn compaction(&self, model: Option<&ModelRef>) -> CompactionSettings {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).compaction(model)
+    }
+
     fn set(&self, path: &[&str], value: Value) -> Result<(), String> {
         let change = {
             let mut settings = self.0.lock().unwrap_or_else(PoisonError::into_inner);

@@ -18,6 +18,7 @@ pub mod section;
 pub mod stream;
 pub mod system;
 pub mod time;
+pub mod tokens;
 pub mod tool;
 pub mod usage;
 pub mod view;

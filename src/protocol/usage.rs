@@ -56,6 +56,12 @@ impl Usage {
         self
     }
 
+    /// How long the conversation was after the request: the reported total, or the sum of the parts.
+    #[must_use]
+    pub fn context_tokens(&self) -> u64 {
+        if self.total_tokens > 0 { self.total_tokens } else { self.summed().total_tokens }
+    }
+
     /// Adds another request's numbers to these (totals of a session, a family, a run). Providers may report anything:
     /// sums stop at the largest number.
     pub fn add(&mut self, other: &Self) {

@@ -3,10 +3,12 @@
 use serde_json::{Map, Value};
 
 use super::Request;
-use crate::protocol::{AssistantMessage, Block, Content, Message, SystemMessage, time::Millis};
+use crate::protocol::{
+    AssistantMessage, Block, Content, Message, SystemMessage,
+    time::Millis,
+    tokens::{self, IMAGE_CHARS},
+};
 
-/// An image counts as so many characters.
-const IMAGE_CHARS: usize = 4800;
 const CHARS_PER_TOKEN: f64 = 3.5;
 /// Kept free beside input and output.
 const MIN_MARGIN: u64 = 4096;
@@ -55,7 +57,7 @@ pub fn estimate_input(messages: &[Message]) -> u64 {
         _ => (0, 0),
     };
     let chars: usize = messages[start..].iter().map(chars_of).sum();
-    known.saturating_add(tokens(chars))
+    known.saturating_add(tokens_of(chars))
 }
 
 fn counts(answer: &AssistantMessage) -> bool {
@@ -63,7 +65,7 @@ fn counts(answer: &AssistantMessage) -> bool {
 }
 
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a positive float; the cast saturates")]
-fn tokens(chars: usize) -> u64 {
+fn tokens_of(chars: usize) -> u64 {
     (chars as f64 / CHARS_PER_TOKEN).ceil() as u64
 }
 
@@ -106,7 +108,7 @@ fn block_chars(block: &Block) -> usize {
     match block {
         Block::Text(block) => chars(&block.text),
         Block::Thinking(block) => chars(&block.thinking),
-        Block::Image(_) => IMAGE_CHARS,
+        Block::Image(_) => usize::try_from(IMAGE_CHARS).unwrap_or(usize::MAX),
         Block::ToolCall(call) => chars(&call.name) + json_chars(&call.arguments),
         Block::Unknown(_) => 0,
     }
@@ -116,24 +118,8 @@ fn chars(text: impl AsRef<str>) -> usize {
     text.as_ref().chars().count()
 }
 
-/// The length of a value's JSON, which is not built.
 fn json_chars(value: &impl serde::Serialize) -> usize {
-    struct Counter(usize);
-    impl std::io::Write for Counter {
-        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-            self.0 += bytes.len();
-            Ok(bytes.len())
-        }
-
-        fn flush(&mut self) -> std::io::Result<()> {
-            Ok(())
-        }
-    }
-    let mut counter = Counter(0);
-    match serde_json::to_writer(&mut counter, value) {
-        Ok(()) => counter.0,
-        Err(_) => 0,
-    }
+    usize::try_from(tokens::json_len(value)).unwrap_or(usize::MAX)
 }
 
 #[cfg(test)]

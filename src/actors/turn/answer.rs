@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Leaving, Phase, Then, Turn, opening};
+use super::{After, Leaving, Phase, Then, Turn, opening};
 use crate::{
     actors::{
         batch::{self, Batch},
@@ -169,7 +169,7 @@ impl Turn {
         }
         self.publish_entries(entries);
         // Results that an earlier process owed come before the prompt that found them missing.
-        if self.trace().prompt.is_some() { self.ask_before_start() } else { self.turn_over() }
+        if self.trace().prompt.is_some() { self.begin_trace() } else { self.turn_over() }
     }
 
     pub(super) fn turn_over(&mut self) {
@@ -210,10 +210,17 @@ impl Turn {
     }
 
     fn next_turn(&mut self, leaving: Leaving) {
+        self.trace().next = Some(leaving);
+        if self.should_compact() {
+            return self.compact_first(After::NextTurn);
+        }
+        self.go_to_next_turn();
+    }
+
+    pub(super) fn go_to_next_turn(&mut self) {
         let aborted = self.is_aborted();
         let trace = self.trace();
         trace.turn += 1;
-        trace.next = Some(leaving);
         match trace.answer.clone() {
             Some((_, message)) if !aborted => {
                 let ask = BeforeTurnAsk { turn: trace.turn, message };

@@ -56,7 +56,7 @@ impl Turn {
         self.trace().prompt = Some((pending, Some(ticket)));
         match self.open.take() {
             Some(open) => self.recover_open(open),
-            None => self.ask_before_start(),
+            None => self.begin_trace(),
         }
     }
 
@@ -89,9 +89,14 @@ impl Turn {
     }
 
     pub(super) fn compact(&mut self, instructions: Option<String>, ticket: Ticket) {
-        if !self.is_idle() {
-            let busy = "The agent is working. Abort the run, or wait for it, before compacting.";
+        if self.next_compaction.is_some() || (self.trace.is_none() && !self.is_idle()) {
+            let busy = "A compaction is running already. Wait for it, or abort it.";
             return self.reply(ticket, Err(CommandError::Refused(busy.into())));
+        }
+        if self.trace.is_some() {
+            // The run ends first, with what it has; nothing of it is lost, and it does not go on afterwards.
+            self.next_compaction = Some((instructions, ticket));
+            return self.abort_trace();
         }
         self.start_compaction(CompactionReason::Manual, instructions, Some(ticket));
     }
@@ -100,15 +105,24 @@ impl Turn {
         if self.is_idle() {
             return self.reply(ticket, Ok(Reply::Done));
         }
-        let Some(trace) = self.trace.as_mut() else {
-            self.idle_waiters.push(ticket);
-            if matches!(self.phase, Phase::Compacting(..)) {
-                self.out.push(Effect::Cancel);
-                self.compacted(Err(CANCELLED.into()));
+        if let Some((_, ticket)) = self.next_compaction.take() {
+            self.reply(ticket, Err(CommandError::Refused(CANCELLED.into())));
+        }
+        match self.trace.as_mut() {
+            Some(trace) => trace.abort_waiters.push(ticket),
+            None => {
+                self.idle_waiters.push(ticket);
+                if matches!(self.phase, Phase::Compacting(..)) {
+                    self.out.push(Effect::Cancel);
+                    self.compacted(Err(CANCELLED.into()));
+                }
             }
-            return;
-        };
-        trace.abort_waiters.push(ticket);
+        }
+        self.abort_trace();
+    }
+
+    fn abort_trace(&mut self) {
+        let Some(trace) = self.trace.as_mut() else { return };
         if mem::replace(&mut trace.aborted, true) {
             return;
         }

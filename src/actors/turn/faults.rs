@@ -51,7 +51,7 @@ impl Turn {
         self.publish(Event::Notice { level: NoticeLevel::Error, text: text.clone() });
         match then {
             Then::Append(ticket) => self.reply(ticket, Err(CommandError::Store(cause.clone()))),
-            Then::Compaction(reason, ticket) => {
+            Then::Compaction(reason, ticket, _) => {
                 self.compaction_failed(reason, ticket, &cause, CommandError::Store(cause.clone()));
             }
             Then::Results => self.keep_results(),
@@ -87,7 +87,7 @@ impl Turn {
     fn return_messages(&mut self, cause: &str) {
         let trace = self.trace();
         let prompt = trace.prompt.take();
-        if let Some((pending, kind)) = trace.leaving.take() {
+        if let Some((pending, kind)) = trace.leaving.take().or(trace.next.take()) {
             self.queues.put_back(kind, pending);
         }
         match prompt {

@@ -2,7 +2,7 @@
 
 use std::{mem, sync::Arc};
 
-use super::{Leaving, OpenCalls, Then, Turn};
+use super::{After, Leaving, OpenCalls, Then, Turn};
 use crate::{
     actors::{batch, queues::Pending, resume::Position, turn_io::NewEntry},
     protocol::{
@@ -21,7 +21,7 @@ impl Turn {
             Position::Calls { batch, message, results } => {
                 self.recover_open(OpenCalls { batch, message, results });
             }
-            _ if self.trace().prompt.is_some() => self.ask_before_start(),
+            _ if self.trace().prompt.is_some() => self.begin_trace(),
             // Queues were looked at when what the answer is owed to was delivered: what waits now is for later.
             Position::NeedsAnswer => {
                 self.announce_run();
@@ -51,6 +51,14 @@ impl Turn {
         match refusal {
             Some(text) => self.refuse(open.batch, text),
             None => self.recover(open.batch),
+        }
+    }
+
+    /// The beginning of a trace: makes room first when there is none.
+    pub(super) fn begin_trace(&mut self) {
+        match self.should_compact() {
+            true => self.compact_first(After::Begin),
+            false => self.ask_before_start(),
         }
     }
 

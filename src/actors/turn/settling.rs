@@ -3,16 +3,16 @@
 use std::{mem, sync::Arc};
 
 use super::{
-    Leaving, Phase, Then, Turn,
+    After, Leaving, Phase, Then, Turn,
     commands::{CANCELLED, RETRY_CANCELLED},
 };
 use crate::{
-    actors::turn_io::{Effect, Note, Ticket},
+    actors::turn_io::{Compacted, Effect, Note, Ticket},
     protocol::{
         CommandError, Entry, EntryBody, Event, FailureClass, Reply,
         ask::{Ask, BeforeSettleAsk},
         command::QueueKind,
-        event::{CompactionReason, CompactionResult},
+        event::{CompactionReason, CompactionResult, NoticeLevel},
     },
 };
 
@@ -29,13 +29,7 @@ impl Turn {
         let fallback = trace.fallback;
         let delay = failure.as_ref().filter(|_| !overflow).and_then(|failure| retry.delay(attempt, failure, fallback));
         self.publish(Event::AgentEnd { messages, will_retry: delay.is_some() });
-        let Some(failure) = failure else {
-            // The conversation goes on in less room; what was answered stands.
-            return match mem::take(&mut self.trace().overflow) && self.auto_compaction && !self.is_aborted() {
-                true => self.start_compaction(CompactionReason::Overflow, None, None),
-                false => self.before_settle(),
-            };
-        };
+        let Some(failure) = failure else { return self.run_ended_well() };
         if overflow && self.auto_compaction {
             return self.recover_from_overflow(&failure.message);
         }
@@ -52,6 +46,34 @@ impl Turn {
             }
             None => self.before_settle(),
         }
+    }
+
+    /// What was answered stands; the conversation goes on in less room where it must.
+    fn run_ended_well(&mut self) {
+        let compacts = self.auto_compaction && !self.is_aborted();
+        let trace = self.trace();
+        let (short, overflow) = (mem::take(&mut trace.short), mem::take(&mut trace.overflow));
+        if compacts && short {
+            return self.recover_from_overflow("the answer was cut off again");
+        }
+        if compacts && overflow {
+            return self.start_compaction(CompactionReason::Overflow, None, None);
+        }
+        match self.should_compact() {
+            true => self.compact_first(After::Settle),
+            false => self.before_settle(),
+        }
+    }
+
+    /// Whether the context is to be compacted by itself before anything is added to it.
+    pub(super) fn should_compact(&self) -> bool {
+        let spent = self.trace.as_ref().is_none_or(|trace| trace.aborted || trace.compaction_failed);
+        self.full && self.auto_compaction && !self.stays_full && !spent
+    }
+
+    pub(super) fn compact_first(&mut self, after: After) {
+        self.trace().after_compaction = after;
+        self.start_compaction(CompactionReason::Threshold, None, None);
     }
 
     /// Compacts and tries again, once for each message of the user and each success.
@@ -85,7 +107,7 @@ impl Turn {
             return self.before_settle();
         }
         let Some(ms) = delay_ms else {
-            self.trace().recovering = true;
+            self.trace().after_compaction = After::Retry;
             return self.start_compaction(CompactionReason::Overflow, None, None);
         };
         if self.trace().attempt == 0 {
@@ -125,15 +147,36 @@ impl Turn {
         self.out.push(Effect::Compact { work, reason, instructions });
     }
 
-    pub(super) fn compacted(&mut self, result: Result<Box<EntryBody>, String>) {
+    pub(super) fn compacted(&mut self, result: Result<Box<Compacted>, String>) {
         let Phase::Compacting(reason, ticket) = self.phase else { return };
         self.next_work();
         let cause = match result {
-            Ok(body) => return self.store(vec![(*body).into()], false, Then::Compaction(reason, ticket)),
+            Ok(made) => {
+                let Compacted { body, estimated_tokens_after } = *made;
+                return self.store(vec![body.into()], false, Then::Compaction(reason, ticket, estimated_tokens_after));
+            }
             Err(cause) => cause,
         };
         self.compaction_failed(reason, ticket, &cause, CommandError::Refused(cause.clone()));
-        if self.trace.is_some() { self.before_settle() } else { self.idle_again() }
+        match self.take_after() {
+            Some(After::Retry) => self.before_settle(),
+            after => self.go_on_after(after),
+        }
+    }
+
+    /// What follows the compaction; none outside a trace.
+    fn take_after(&mut self) -> Option<After> {
+        self.trace.as_mut().map(|trace| mem::take(&mut trace.after_compaction))
+    }
+
+    fn go_on_after(&mut self, after: Option<After>) {
+        match after {
+            Some(After::Begin) => self.ask_before_start(),
+            Some(After::NextTurn) => self.go_to_next_turn(),
+            Some(After::Retry) if !self.is_aborted() => self.start_run(None),
+            Some(After::Retry | After::Settle) => self.before_settle(),
+            None => self.idle_again(),
+        }
     }
 
     /// Tells of a compaction that came to nothing.
@@ -145,7 +188,7 @@ impl Turn {
         error: CommandError,
     ) {
         if let Some(trace) = &mut self.trace {
-            trace.recovering = false;
+            trace.compaction_failed = true;
         }
         let aborted = cause == CANCELLED;
         let kind = match reason {
@@ -165,6 +208,7 @@ impl Turn {
         entries: &[Arc<Entry>],
         reason: CompactionReason,
         ticket: Option<Ticket>,
+        estimated_tokens_after: u64,
     ) {
         let result = entries.iter().find_map(|entry| match &entry.body {
             EntryBody::Compaction { summary, first_kept_entry_id, tokens_before, details, usage, .. } => {
@@ -172,15 +216,15 @@ impl Turn {
                     summary: summary.clone(),
                     first_kept_entry_id: first_kept_entry_id.clone(),
                     tokens_before: *tokens_before,
-                    estimated_tokens_after: None,
+                    estimated_tokens_after: Some(estimated_tokens_after),
                     usage: *usage,
                     details: details.clone(),
                 })
             }
             _ => None,
         });
-        let recovering = self.trace.as_mut().is_some_and(|trace| mem::take(&mut trace.recovering));
-        let will_retry = recovering && !self.is_aborted();
+        let after = self.take_after();
+        let will_retry = after == Some(After::Retry) && !self.is_aborted();
         self.publish(Event::CompactionEnd {
             reason,
             result: result.clone(),
@@ -191,11 +235,16 @@ impl Turn {
         if let Some(ticket) = ticket {
             self.reply(ticket, Ok(result.map_or(Reply::Done, Reply::Compaction)));
         }
-        match self.trace {
-            Some(_) if will_retry => self.start_run(None),
-            Some(_) => self.before_settle(),
-            None => self.idle_again(),
+        self.stays_full = self.full;
+        if self.full && self.auto_compaction {
+            let text = format!(
+                "The context is still too long after a compaction: about {estimated_tokens_after} tokens. The session is \
+                 not compacted by itself any more until it is compacted by hand, with less to keep, or another model is \
+                 selected."
+            );
+            self.publish(Event::Notice { level: NoticeLevel::Warning, text });
         }
+        self.go_on_after(after);
     }
 
     /// Nothing is left to do in the loop: look at the queues once more, then ask the extensions.
@@ -267,6 +316,9 @@ impl Turn {
         if !self.held.is_empty() {
             let entries = self.take_held();
             return self.store(entries, false, Then::Held);
+        }
+        if let Some((instructions, ticket)) = self.next_compaction.take() {
+            return self.start_compaction(CompactionReason::Manual, instructions, Some(ticket));
         }
         for ticket in mem::take(&mut self.idle_waiters) {
             self.reply(ticket, Ok(Reply::Done));

@@ -161,6 +161,8 @@ impl LoopState {
     fn cancel(&mut self, myself: &ActorRef<LoopMsg>) {
         /// Workers that end by themselves get this long, a little more than a batch gives its calls.
         const GRACE: Duration = Duration::from_millis(400);
+        // It has a worker of its own, and does not mind when it has none.
+        drop(self.shared.compactor.try_tell(CompactorMsg::Cancel));
         let Some(worker) = &self.worker else { return };
         match &worker.cancel {
             Some(cancel) => {
@@ -205,7 +207,10 @@ impl LoopState {
             let selection = self.shared.selection();
             (selection.retry, selection.auto_compaction)
         };
+        let full = auto_compaction && self.is_full();
         if let Some(turn) = self.turn.as_mut() {
+            turn.full = full;
+            turn.stays_full = false;
             turn.identity = identity;
             turn.retry = retry;
             turn.auto_compaction = auto_compaction;

@@ -54,6 +54,12 @@ pub struct CompactionSettings {
     pub keep_recent_tokens: u64,
 }
 
+impl Default for CompactionSettings {
+    fn default() -> Self {
+        Self { enabled: true, reserve_tokens: 16_384, keep_recent_tokens: 20_000 }
+    }
+}
+
 /// What happens to pictures (`images.*`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ImageSettings {
@@ -216,10 +222,11 @@ impl Settings {
             let own = self.whole(&["compaction", "modelOverrides", &name, key]);
             own.or_else(|| self.whole(&["compaction", key])).unwrap_or(default)
         };
+        let default = CompactionSettings::default();
         CompactionSettings {
-            enabled: self.flag(&["compaction", "enabled"], true),
-            reserve_tokens: tokens("reserveTokens", 16_384),
-            keep_recent_tokens: tokens("keepRecentTokens", 20_000),
+            enabled: self.flag(&["compaction", "enabled"], default.enabled),
+            reserve_tokens: tokens("reserveTokens", default.reserve_tokens),
+            keep_recent_tokens: tokens("keepRecentTokens", default.keep_recent_tokens),
         }
     }
 

@@ -1,10 +1,10 @@
 //! What a model gets to see at a leaf.
 
-use std::{collections::HashMap, ops::Range};
+use std::{collections::HashMap, ops::Range, sync::Arc};
 
 use super::{EntryRef, TreeView, projection::project, record::is_unreadable};
 use crate::{
-    protocol::{AgentMessage, EntryBody, EntryId, ModelRef, entry::Replacement, system::SystemState},
+    protocol::{AgentMessage, EntryBody, EntryId, ModelRef, entry::Replacement, system::SystemState, tokens},
     store::jsonl::{EntryKind, Role},
 };
 
@@ -26,6 +26,9 @@ pub struct SessionContext {
     pub selected_model: Option<ModelRef>,
     /// Entries whose lines the session file no longer gives: their messages are missing, which people must be told.
     pub unreadable: Vec<EntryId>,
+    /// The place in `entries` from which on reported usage counts: nothing before it was changed afterwards by a
+    /// compaction or a context edit.
+    pub usage_from: usize,
 }
 
 /// An entry of a context.
@@ -46,6 +49,37 @@ impl SessionContext {
         &self.messages[entry.messages.clone()]
     }
 
+    /// Estimated tokens of the context: what the last answer reported, where nothing before it has changed since, and
+    /// an estimate of what came after; an estimate of everything where no report holds.
+    #[must_use]
+    pub fn tokens(&self) -> u64 {
+        if let Some(known) = self.reported_tokens() {
+            return known;
+        }
+        let system = AgentMessage::System(Arc::new(self.system.to_message(0)));
+        let shown = self.messages.iter().filter(|message| !matches!(message, AgentMessage::System(_)));
+        shown.map(tokens::of_message).fold(tokens::of_message(&system), u64::saturating_add)
+    }
+
+    /// The same for people; none right after a compaction, whose effect no answer has reported yet.
+    #[must_use]
+    pub fn known_tokens(&self) -> Option<u64> {
+        let compacted = self.entries.first().is_some_and(|entry| entry.kind == EntryKind::Compaction);
+        self.reported_tokens().or_else(|| (!compacted).then(|| self.tokens()))
+    }
+
+    /// What the last report that holds says, and an estimate of what came after it.
+    fn reported_tokens(&self) -> Option<u64> {
+        let trusted = self.entries.get(self.usage_from).map_or(self.messages.len(), |entry| entry.messages.start);
+        let reported = self.messages[trusted..].iter().enumerate().rev().find_map(|(at, message)| {
+            let tokens = message.as_assistant().filter(|answer| !answer.is_failed())?.usage.context_tokens();
+            (tokens > 0).then_some((trusted + at, tokens))
+        });
+        let (at, known) = reported?;
+        let after: u64 = self.messages[at + 1..].iter().map(tokens::of_message).sum();
+        Some(known.saturating_add(after))
+    }
+
     /// The entry that a message, by its place, comes from.
     #[must_use]
     pub fn entry_of(&self, message: usize) -> Option<&ContextEntry> {
@@ -61,9 +95,10 @@ impl TreeView {
     #[must_use]
     pub fn context(&self) -> SessionContext {
         let path = self.path();
-        let window = window(&path);
+        let (window, kept) = window(&path);
         let edits = edits(&window);
-        let mut context = SessionContext::default();
+        let edited = window.iter().rposition(|entry| entry.kind() == EntryKind::ContextEdit).map_or(0, |at| at + 1);
+        let mut context = SessionContext { usage_from: kept.max(edited), ..SessionContext::default() };
         context.entries.reserve(window.len());
         context.messages.reserve(window.len());
         for (place, part) in window.iter().enumerate() {
@@ -90,6 +125,32 @@ impl TreeView {
         context
     }
 
+    /// [`SessionContext::tokens`] of the leaf's context, without building it where a recent answer reported its length.
+    #[must_use]
+    pub fn context_tokens(&self) -> u64 {
+        let mut after = 0u64;
+        let mut messages = Vec::new();
+        for part in self.path().iter().rev() {
+            if matches!(part.kind(), EntryKind::Compaction | EntryKind::ContextEdit) {
+                break;
+            }
+            if !shows(part.kind()) {
+                continue;
+            }
+            let entry = part.entry();
+            let answer = entry.body.as_message().and_then(AgentMessage::as_assistant);
+            let reported =
+                answer.filter(|answer| !answer.is_failed()).map_or(0, |answer| answer.usage.context_tokens());
+            if reported > 0 {
+                return reported.saturating_add(after);
+            }
+            messages.clear();
+            project(&entry, None, false, &mut messages);
+            after += messages.iter().map(tokens::of_message).sum::<u64>();
+        }
+        self.context().tokens()
+    }
+
     /// The prompt and the tools at the leaf.
     #[must_use]
     pub fn system(&self) -> SystemState {
@@ -100,13 +161,14 @@ impl TreeView {
     /// what came after it; the whole branch when there is none.
     #[must_use]
     pub fn context_window(&self) -> Vec<EntryRef<'_>> {
-        window(&self.path())
+        window(&self.path()).0
     }
 }
 
-fn window<'v>(path: &[EntryRef<'v>]) -> Vec<EntryRef<'v>> {
+/// The entries of a context, and how many of them come from up to the last compaction.
+fn window<'v>(path: &[EntryRef<'v>]) -> (Vec<EntryRef<'v>>, usize) {
     let Some(place) = path.iter().rposition(|entry| entry.kind() == EntryKind::Compaction) else {
-        return path.to_vec();
+        return (path.to_vec(), 0);
     };
     let checkpoint = path[place].entry();
     let kept = match &checkpoint.body {
@@ -119,8 +181,9 @@ fn window<'v>(path: &[EntryRef<'v>]) -> Vec<EntryRef<'v>> {
     let kept = path[kept.unwrap_or(place)..place].iter().filter(|e| e.kind() != EntryKind::Message(Role::System));
     let mut window = vec![path[place]];
     window.extend(kept);
+    let old = window.len();
     window.extend(&path[place + 1..]);
-    window
+    (window, old)
 }
 
 /// The last edit of each entry that is edited in the window.

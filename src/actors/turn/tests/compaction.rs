@@ -50,12 +50,6 @@ fn a_compaction_waits_for_nobody_and_nobody_starts_beside_it() {
             &format!("compaction_start(manual) >compact {busy} compaction_end =compaction"),
         );
     }
-    check(
-        &[Prompt("hi"), Compact, Text("ok")],
-        "=started agent_start turn_start user(hi) >call
-         =refused(The_agent_is_working._Abort_the_run,_or_wait_for_it,_before_compacting.)
-         assistant(ok) turn_end agent_end agent_settled",
-    );
 }
 
 #[test]
@@ -214,5 +208,118 @@ fn a_retry_that_runs_into_an_overflow_ends_with_what_comes_of_that() {
             "{retried} compaction_end(Context_overflow_recovery_failed:_no_model) auto_retry_end(1,context_overflow)
              agent_settled"
         ),
+    );
+}
+
+/// From the prompt to a full context behind a turn with a call.
+const FULL_TURN: &str = "=started agent_start turn_start user(hi) >call assistant(call:read) >tools[0] tool_start(0)
+                         tool_end(0) result(text) turn_end compaction_start(threshold) >compact";
+
+#[test]
+fn fc_073_a_context_that_fills_up_within_a_run_is_compacted_between_its_turns() {
+    let begin = [Prompt("hi"), Full, Calls(&["read"]), Run("text")];
+    check(
+        &[&begin[..], &[Compacted, Text("ok")]].concat(),
+        &format!("{FULL_TURN} compaction_end turn_start >call assistant(ok) turn_end agent_end agent_settled"),
+    );
+    // Steering that was taken from its queue for the next turn is delivered behind it.
+    check(
+        &[&begin[..3], &[Steer("S"), Run("text"), Compacted, Text("ok")]].concat(),
+        &format!(
+            "{} compaction_end turn_start queue[|] user(S) >call assistant(ok) turn_end agent_end agent_settled",
+            FULL_TURN.replace("tool_start(0)", "queue[S|] =queued tool_start(0)")
+        ),
+    );
+}
+
+#[test]
+fn fc_074_a_compaction_that_fails_or_does_not_help_is_not_made_again_and_again() {
+    let turn = [Calls(&["read"]), Run("text")];
+    let goes_on = "turn_start >call assistant(call:read) >tools[0] tool_start(0) tool_end(0) result(text) turn_end
+                   turn_start >call assistant(ok) turn_end agent_end agent_settled";
+    check(
+        &[&[Prompt("hi"), Full], &turn[..], &[NotCompacted("no_model")], &turn[..], &[Text("ok")]].concat(),
+        &format!("{FULL_TURN} compaction_end(Auto-compaction_failed:_no_model) {goes_on}"),
+    );
+    check(
+        &[&[Prompt("hi"), Full, StaysFull], &turn[..], &[Compacted], &turn[..], &[Text("ok")]].concat(),
+        &format!("{FULL_TURN} compaction_end notice {goes_on}"),
+    );
+}
+
+#[test]
+fn a_context_that_is_full_behind_a_run_is_compacted_before_it_settles() {
+    const ENDED: &str = "=started agent_start turn_start user(hi) >call assistant(ok) turn_end agent_end
+                         compaction_start(threshold) >compact";
+    check(&[Prompt("hi"), Full, Text("ok"), Compacted], &format!("{ENDED} compaction_end agent_settled"));
+    check(
+        &[Prompt("hi"), Full, Text("ok"), FollowUp("f"), Compacted, Text("ok")],
+        &format!(
+            "{ENDED} queue[|f] =queued compaction_end agent_start turn_start queue[|] user(f) >call assistant(ok)
+             turn_end agent_end agent_settled"
+        ),
+    );
+    check(
+        &[Prompt("hi"), Full, Text("ok"), Abort],
+        &format!("{ENDED} >cancel compaction_end(aborted) agent_settled[aborted] =done"),
+    );
+}
+
+#[test]
+fn a_context_that_is_full_before_a_prompt_is_compacted_first() {
+    let begun = "compaction_start(threshold) >compact";
+    let runs = "=started agent_start turn_start user(hi) >call assistant(ok) turn_end agent_end";
+    check(&[Full, Prompt("hi"), Compacted, Text("ok")], &format!("{begun} compaction_end {runs} agent_settled"));
+    // It is tried once; the prompt is answered all the same.
+    check(
+        &[Full, Prompt("hi"), NotCompacted("no_model"), Text("ok")],
+        &format!("{begun} compaction_end(Auto-compaction_failed:_no_model) {runs} agent_settled"),
+    );
+    check(
+        &[Full, Prompt("hi"), Abort],
+        &format!(
+            "{begun} >cancel compaction_end(aborted) =started agent_start turn_start user(hi)
+             aborted() turn_end agent_end agent_settled[aborted] =done"
+        ),
+    );
+}
+
+#[test]
+fn an_answer_that_was_cut_off_for_want_of_room_is_made_again_behind_a_compaction_once() {
+    let cut = OVERFLOW.replace("assistant!(context_overflow)", "length()");
+    check(
+        &[Prompt("hi"), Short, Cut(&[]), Compacted, Text("ok")],
+        &format!("{cut} {AGAIN} assistant(ok) turn_end agent_end agent_settled"),
+    );
+    check(
+        &[Prompt("hi"), Short, Cut(&[]), Compacted, Short, Cut(&[])],
+        &format!(
+            "{cut} {AGAIN} length() turn_end agent_end
+             compaction_end(Context_overflow_recovery_failed_after_one_compact-and-retry_attempt:_the_answer_was_cut_off_again)
+             agent_settled"
+        ),
+    );
+}
+
+#[test]
+fn fc_077_a_compaction_that_is_asked_for_ends_the_run_first_and_does_not_go_on_with_it() {
+    check(
+        &[Prompt("hi"), Calls(&["bash"]), Begin(&[0]), Compact, Done(0, "part"), BatchDone, Compacted],
+        "=started agent_start turn_start user(hi) >call assistant(call:bash) >tools[0] tool_start(0) >cancel tool_end(0)
+         result(part) turn_end turn_start aborted() turn_end agent_end agent_settled[aborted]
+         compaction_start(manual) >compact compaction_end =compaction",
+    );
+    check(
+        &[Prompt("hi"), Compact, Compact, Stops(""), Compacted],
+        "=started agent_start turn_start user(hi) >call >cancel
+         =refused(A_compaction_is_running_already._Wait_for_it,_or_abort_it.)
+         aborted() turn_end agent_end agent_settled[aborted]
+         compaction_start(manual) >compact compaction_end =compaction",
+    );
+    // An abort meanwhile is the end of both.
+    check(
+        &[Prompt("hi"), Compact, Abort, Stops("")],
+        "=started agent_start turn_start user(hi) >call >cancel =refused(Compaction_cancelled)
+         aborted() turn_end agent_end agent_settled[aborted] =done",
     );
 }

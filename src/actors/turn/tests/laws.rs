@@ -147,6 +147,11 @@ impl Laws {
             self.aborted = self.tracing;
             self.abort_waits = !self.tracing;
         }
+        // A compaction that is asked for ends the run first.
+        if matches!(input, Input::Compact { .. }) {
+            self.aborted |= self.tracing;
+            self.abort_waits |= !self.tracing;
+        }
     }
 
     /// An effect, and what the machine waited for when it wanted it.

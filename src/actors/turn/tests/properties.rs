@@ -90,6 +90,9 @@ fn respond(world: &mut World, way: usize) {
             0 => world.gone(),
             _ => {
                 world.fallback = way.is_multiple_of(5);
+                world.short = way.is_multiple_of(11);
+                world.turn.full = way.is_multiple_of(3);
+                world.stays_full = way.is_multiple_of(9);
                 answer(world, way / 6);
             }
         },

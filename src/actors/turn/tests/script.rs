@@ -49,6 +49,12 @@ pub enum Step {
     Fallback,
     /// The next good answer took more than the window holds.
     Overflows,
+    /// The next answer was cut off for want of room.
+    Short,
+    /// The context has grown into the reserve.
+    Full,
+    /// A compaction does not help.
+    StaysFull,
     Begin(&'static [usize]),
     Done(usize, &'static str),
     /// A result that asks the loop to end.
@@ -124,6 +130,9 @@ pub fn run(world: &mut World, step: &Step) {
         Step::Routes => world.routes.push(custom("route")),
         Step::Fallback => world.fallback = true,
         Step::Overflows => world.overflow = true,
+        Step::Short => world.short = true,
+        Step::Full => world.turn.full = true,
+        Step::StaysFull => world.stays_full = true,
         Step::Begin(places) => world.begin(places),
         Step::Done(place, text) => world.finish(place, ToolOutput::text(text)),
         Step::Ends(place) => world.finish(place, ToolOutput { terminate: true, ..ToolOutput::text("end") }),

@@ -11,7 +11,7 @@ use crate::{
         resume::{Position, Resume, position},
         retry::RetrySettings,
         turn::Turn,
-        turn_io::{Effect, Input, NewEntry, Ticket, Work},
+        turn_io::{Compacted, Effect, Input, NewEntry, Ticket, Work},
     },
     protocol::{
         AgentMessage, AssistantMessage, Entry, EntryBody, Event, Failure, FailureClass, StopReason, SystemMessage,
@@ -47,6 +47,10 @@ pub struct World {
     pub fallback: bool,
     /// The next good answer says that the window is too small.
     pub overflow: bool,
+    /// The next answer was cut off for want of room.
+    pub short: bool,
+    /// A compaction does not make the context short enough.
+    pub stays_full: bool,
     /// A system message is put before the first entries that declare tools.
     pub declares: bool,
     pub now: Millis,
@@ -78,6 +82,8 @@ impl World {
             routes: Vec::new(),
             fallback: false,
             overflow: false,
+            short: false,
+            stays_full: false,
             declares: false,
             now: 0,
             tickets: 0,
@@ -261,7 +267,8 @@ impl World {
         }
         let fallback = std::mem::take(&mut self.fallback) && failure.is_some();
         let overflow = std::mem::take(&mut self.overflow) && failure.is_none();
-        self.feed(Input::Answered { work, message: Arc::new(message), failure, started, fallback, overflow });
+        let short = std::mem::take(&mut self.short) && failure.is_none();
+        self.feed(Input::Answered { work, message: Arc::new(message), failure, started, fallback, overflow, short });
     }
 
     /// Calls of the batch begin.
@@ -305,7 +312,11 @@ impl World {
     /// The compactor answers.
     pub fn compacted(&mut self, result: Result<EntryBody, String>) {
         let (work, Effect::Compact { .. }) = self.take() else { panic!("no compaction") };
-        self.feed(Input::Compacted { work, result: result.map(Box::new) });
+        if result.is_ok() {
+            self.turn.full &= self.stays_full;
+        }
+        let made = |body| Box::new(Compacted { body, estimated_tokens_after: 5 });
+        self.feed(Input::Compacted { work, result: result.map(made) });
     }
 
     /// The worker that the machine waits for dies.
@@ -340,7 +351,7 @@ impl World {
 fn machine(resume: Resume) -> (Turn, Vec<Effect>) {
     let identity = AssistantMessage { model: "m".into(), ..AssistantMessage::default() };
     let read_only = HashSet::from(["read".to_owned()]);
-    Turn::resume(resume, Some(identity), read_only, RetrySettings::default(), true, 0)
+    Turn::resume(resume, Some(identity), read_only, RetrySettings::default(), true, false, 0)
 }
 
 fn late_inputs(work: Work) -> [Input; 10] {
@@ -356,6 +367,7 @@ fn late_inputs(work: Work) -> [Input; 10] {
             started: false,
             fallback: false,
             overflow: false,
+            short: false,
         },
         Input::CallsStarted { work, places: vec![0, 1] },
         Input::CallFinished { work, place: 0, finished },

@@ -168,3 +168,49 @@ fn a_parent_cycle_and_a_dangling_parent_give_the_leafs_own_path() {
     check(&[user("e1", "", "E1"), user("dd", "nowhere", "DD"), answer("d2", "dd", "D2")], &["user:DD", "assistant:D2"]);
     check(&[user("e1", "e1", "E1")], &["user:E1"]);
 }
+
+/// An answer that reports so many tokens.
+fn reporting(id: &str, parent: &str, tokens: u64, stop_reason: &str) -> String {
+    let usage = json!({"input": tokens, "totalTokens": tokens});
+    line(
+        "message",
+        id,
+        parent,
+        json!({"message": {"role": "assistant", "content": [], "usage": usage, "stopReason": stop_reason}}),
+    )
+}
+
+#[test]
+fn a_contexts_length_is_what_the_last_report_that_holds_says_and_an_estimate_of_what_came_after() {
+    let (hi, more) = (user("u1", "", "12345678"), user("u2", "a1", "1234"));
+    // An empty prompt without tools is estimated, too: `[]`.
+    let table = [
+        (vec![hi.clone()], 3, Some(3)),
+        (vec![hi.clone(), reporting("a1", "u1", 100, "stop"), more.clone()], 101, Some(101)),
+        (vec![hi.clone(), reporting("a1", "u1", 100, "error"), more.clone()], 4, Some(4)),
+        (vec![hi.clone(), reporting("a1", "u1", 0, "stop"), more.clone()], 4, Some(4)),
+        // What an edit or a compaction changed is no longer what was reported.
+        (
+            vec![hi.clone(), reporting("a1", "u1", 100, "stop"), edit("e", "a1", "u1", json!({"content": "1"}))],
+            2,
+            Some(2),
+        ),
+        (vec![hi.clone(), reporting("a1", "u1", 100, "stop"), compaction("k", "a1", "1234", "a1")], 2, None),
+        (
+            vec![
+                hi.clone(),
+                reporting("a1", "u1", 100, "stop"),
+                compaction("k", "a1", "1234", "a1"),
+                reporting("a2", "k", 50, "stop"),
+                user("u2", "a2", "1234"),
+            ],
+            51,
+            Some(51),
+        ),
+    ];
+    for (lines, tokens, known) in table {
+        let view = view(&lines);
+        assert_eq!((view.context_tokens(), view.context().tokens()), (tokens, tokens), "{lines:?}");
+        assert_eq!(view.context().known_tokens(), known, "{lines:?}");
+    }
+}
