@@ -27,14 +27,12 @@ use super::{
 use crate::{
     extensions::Extension,
     protocol::{
-    protocol::{
         Event, Model, ModelRef, StreamEvent, ThinkingLevel,
         ask::AskPoint,
         command::QueueMode,
         event::Seq,
         route::VIRTUAL_API,
         section::{self, SectionMoment, SectionSource},
-    },
     },
     providers::{CacheRetention, Provider, RequestRetry, Timeouts, catalogue::LiveCatalogue},
     store::{settings::values::CompactionSettings, tree::TreeView},
@@ -255,7 +253,6 @@ impl AgentShared {
         names.iter().filter_map(known).collect()
     }
 
-<<<<<<< HEAD
     /// The system prompt's sections as things stand, in order: the prompt's own, then those that parts of the program
     /// add.
     #[must_use]
@@ -273,7 +270,8 @@ impl AgentShared {
             }
         }
         sections
-=======
+    }
+
     /// The window of the selected model in tokens; for a virtual one that of the model that answered last, and its own
     /// until then. 0 = unknown.
     #[must_use]
@@ -282,7 +280,6 @@ impl AgentShared {
         let answered = (model.api == VIRTUAL_API).then(|| last_dispatch(tree)).flatten();
         let physical = answered.and_then(|dispatch| self.config.catalogue.now().find(&dispatch.model));
         physical.unwrap_or(model).context_window
->>>>>>> b4331ef (Compact for real: plan, summarise, go on)
     }
 
     /// The tree as of the last append.
