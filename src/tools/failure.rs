@@ -50,41 +50,50 @@ pub fn describe(error: &io::Error, operation: &str, path: &Path) -> String {
 /// The symbolic name of a system error; none for errors that do not come from the system and codes without a name here.
 #[must_use]
 pub fn code(error: &io::Error) -> Option<&'static str> {
-    let errno = Errno::from_raw_os_error(error.raw_os_error()?);
-    NAMES.iter().find(|(known, _)| *known == errno).map(|(_, name)| *name)
+    known(error).map(|(_, name, _)| *name)
 }
 
-/// What the system says, without the number and in lower case.
+/// What went wrong, without the number and in lower case.
 fn reason(error: &io::Error) -> String {
+    if let Some((_, _, reason)) = known(error) {
+        return (*reason).to_owned();
+    }
     let text = error.to_string();
     let text = text.split(" (os error").next().unwrap_or(&text);
     let mut characters = text.chars();
     characters.next().map_or_else(String::new, |first| first.to_lowercase().chain(characters).collect())
 }
 
-const NAMES: &[(Errno, &str)] = &[
-    (Errno::NOENT, "ENOENT"),
-    (Errno::ACCESS, "EACCES"),
-    (Errno::PERM, "EPERM"),
-    (Errno::ISDIR, "EISDIR"),
-    (Errno::NOTDIR, "ENOTDIR"),
-    (Errno::EXIST, "EEXIST"),
-    (Errno::NOTEMPTY, "ENOTEMPTY"),
-    (Errno::LOOP, "ELOOP"),
-    (Errno::NAMETOOLONG, "ENAMETOOLONG"),
-    (Errno::NOSPC, "ENOSPC"),
-    (Errno::DQUOT, "EDQUOT"),
-    (Errno::FBIG, "EFBIG"),
-    (Errno::ROFS, "EROFS"),
-    (Errno::INVAL, "EINVAL"),
-    (Errno::IO, "EIO"),
-    (Errno::BUSY, "EBUSY"),
-    (Errno::TXTBSY, "ETXTBSY"),
-    (Errno::NXIO, "ENXIO"),
-    (Errno::AGAIN, "EAGAIN"),
-    (Errno::MFILE, "EMFILE"),
-    (Errno::NFILE, "ENFILE"),
-    (Errno::NOMEM, "ENOMEM"),
+fn known(error: &io::Error) -> Option<&'static (Errno, &'static str, &'static str)> {
+    let errno = Errno::from_raw_os_error(error.raw_os_error()?);
+    KNOWN.iter().find(|(known, ..)| *known == errno)
+}
+
+/// Errors with the names and words that models know best, which are those of Node, whatever the system says.
+const KNOWN: &[(Errno, &str, &str)] = &[
+    (Errno::NOENT, "ENOENT", "no such file or directory"),
+    (Errno::ACCESS, "EACCES", "permission denied"),
+    (Errno::PERM, "EPERM", "operation not permitted"),
+    (Errno::ISDIR, "EISDIR", "illegal operation on a directory"),
+    (Errno::NOTDIR, "ENOTDIR", "not a directory"),
+    (Errno::EXIST, "EEXIST", "file already exists"),
+    (Errno::NOTEMPTY, "ENOTEMPTY", "directory not empty"),
+    (Errno::LOOP, "ELOOP", "too many symbolic links encountered"),
+    (Errno::NAMETOOLONG, "ENAMETOOLONG", "name too long"),
+    (Errno::NOSPC, "ENOSPC", "no space left on device"),
+    (Errno::DQUOT, "EDQUOT", "disk quota exceeded"),
+    (Errno::FBIG, "EFBIG", "file too large"),
+    (Errno::ROFS, "EROFS", "read-only file system"),
+    (Errno::INVAL, "EINVAL", "invalid argument"),
+    (Errno::IO, "EIO", "i/o error"),
+    (Errno::BUSY, "EBUSY", "resource busy or locked"),
+    (Errno::TXTBSY, "ETXTBSY", "text file is busy"),
+    (Errno::NXIO, "ENXIO", "no such device or address"),
+    (Errno::AGAIN, "EAGAIN", "resource temporarily unavailable"),
+    (Errno::MFILE, "EMFILE", "too many open files"),
+    (Errno::NFILE, "ENFILE", "file table overflow"),
+    (Errno::NOMEM, "ENOMEM", "not enough memory"),
+    (Errno::STALE, "ESTALE", "stale file handle"),
 ];
 
 #[cfg(test)]

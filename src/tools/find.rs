@@ -128,6 +128,10 @@ mod tests {
             ("deep", "src/deep/"),
             ("*.{md,TXT}", "Foo.TXT\nsrc/deep/d.md"),
             ("zzz*", "No files found matching pattern"),
+            (
+                "",
+                ".hid/\n.hid/e.txt\nFoo.TXT\na.txt\nlink.txt\nsrc/\nsrc/b.txt\nsrc/deep/\nsrc/deep/c.txt\nsrc/deep/d.md",
+            ),
             ("--exec=./run.sh", "No files found matching pattern"),
             (absolute.as_str(), "src/b.txt"),
         ];
@@ -153,6 +157,24 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn results_are_the_first_in_order_however_many_threads_walk() {
+        let bench = Bench::new();
+        for folder in 0..30 {
+            for file in 0..30 {
+                bench.write(&format!("d{folder:02}/e{}/f{file:02}", file % 3), "");
+            }
+        }
+        let all = bench.ok("find", json!({"pattern": "f*"})).await;
+        let mut sorted: Vec<&str> = all.lines().collect();
+        sorted.sort_unstable();
+        assert_eq!((sorted.len(), sorted.join("\n")), (900, all.clone()));
+        for limit in [1, 2, 17, 500, 899] {
+            let got = bench.ok("find", json!({"pattern": "f*", "limit": limit})).await;
+            assert!(got.lines().take(limit).eq(all.lines().take(limit)) && got.contains("results limit reached"));
+        }
+    }
+
+    #[tokio::test]
     async fn ignore_files_hold_in_their_folder_also_outside_repositories_fc_056_fc_057() {
         let bench = Bench::new();
         bench.write("a/.gitignore", "secret.txt\n");
@@ -164,5 +186,8 @@ mod tests {
         assert_eq!(find().await, "b/secret.txt");
         bench.write(".git/x.txt", "");
         assert_eq!(find().await, "b/secret.txt");
+        // In a worktree it is a file.
+        bench.write("b/.git", "gitdir: /elsewhere\n");
+        assert_eq!(bench.ok("find", json!({"pattern": ".git"})).await, "b/.git");
     }
 }

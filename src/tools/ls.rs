@@ -4,6 +4,7 @@ use std::io;
 
 use serde::Deserialize;
 use serde_json::json;
+use unicode_normalization::{UnicodeNormalization, char::is_combining_mark};
 
 use super::{
     BoxFuture, Failure, Tool, ToolContext,
@@ -104,7 +105,7 @@ fn show(entries: Vec<FolderEntry>, limit: usize) -> ToolOutput {
     if names.is_empty() {
         return ToolOutput::text("(empty directory)");
     }
-    names.sort_by_cached_key(|name| (name.trim_end_matches('/').to_lowercase(), name.clone()));
+    names.sort_by_cached_key(|name| place(name.trim_end_matches('/')));
     let mut listing = Listing::default();
     if names.len() > limit {
         names.truncate(limit);
@@ -115,6 +116,23 @@ fn show(entries: Vec<FolderEntry>, limit: usize) -> ToolOutput {
     listing.result()
 }
 
+/// Signs in the order of dictionaries, as people see them in lists of files.
+const SIGNS: &str = "_-,;:!?.'\"()[]{}@*/\\&#%`^+<=>|~$";
+
+/// Where a name stands in a list: by its letters without accents and case, signs before digits before letters; then by
+/// its accents, then as it is.
+fn place(name: &str) -> (Vec<u32>, String, String) {
+    let lower = name.to_lowercase();
+    let letters = lower.nfd().filter(|character| !is_combining_mark(*character));
+    let rank = |character: char| match SIGNS.find(character) {
+        Some(at) => u32::try_from(at).unwrap_or_default() + 0x80,
+        // Digits and letters come after all signs of ASCII; blanks and controls come first.
+        None if character.is_ascii() && character <= ' ' => u32::from(character),
+        None => u32::from(character) + 0x100,
+    };
+    (letters.map(rank).collect(), lower, name.to_owned())
+}
+
 #[cfg(test)]
 mod tests {
     use std::os::unix::fs::symlink;
@@ -122,6 +140,20 @@ mod tests {
     use serde_json::json;
 
     use crate::tools::testing::{Bench, text};
+
+    #[test]
+    fn names_stand_as_in_a_dictionary() {
+        let listed = [
+            "A b", "_a", "-b", ".dot", "(p)", "#h", "~t", "10", "9", "a_b", "a-b", "a.b", "AB", "Ab", "ab", "B", "e",
+            "\u{e9}", "f", "z", "Zz", "\u{4e00}",
+        ];
+        let mut names = listed;
+        names.reverse();
+        names.sort_by_cached_key(|name| super::place(name));
+        // A blank comes first where it decides.
+        let wanted: Vec<_> = listed[1..9].iter().chain(&["A b"]).chain(&listed[9..]).copied().collect();
+        assert_eq!(names.to_vec(), wanted);
+    }
 
     #[tokio::test]
     async fn entries_are_sorted_and_folders_marked() {

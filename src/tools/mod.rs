@@ -11,10 +11,14 @@
 //! The tools: [`read`], [`mod@write`], [`edit`], [`bash`], [`grep`], [`find`], [`ls`]; and [`user_bash`], which runs a
 //! person's commands in the same way.
 //!
-//! What they share: [`truncate`], [`paths`], [`failure`], `listing`, [`mutation_queue`], [`file_memory`],
+//! What they share: [`truncate`], [`paths`], [`failure`], `listing`, `diff`, [`mutation_queue`], [`file_memory`],
 //! [`encoding`], [`picture`].
 
-use std::{future::Future, path::Path};
+use std::{
+    future::Future,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use mutation_queue::Turn;
 use serde_json::{Value, json};
@@ -24,6 +28,7 @@ use crate::protocol::ToolOutput;
 pub mod arguments;
 pub mod bash;
 pub mod context;
+mod diff;
 pub mod edit;
 pub mod encoding;
 pub mod failure;
@@ -72,13 +77,18 @@ async fn until_cancelled(context: &ToolContext, work: impl Future<Output = Resul
 
 /// Waits for the right to change the file at `path`; a cancelled call gives up.
 async fn turn_to_change(context: &ToolContext, path: &Path) -> Result<Turn, Failure> {
-    // The key of the queue comes from a quick look at the links: within the first poll, as the queue wants it.
-    let waiting = mutation_queue::turn(context.operations.real_path(path));
+    let waiting = mutation_queue::turn_at(Arc::clone(&context.operations), path.to_owned());
     tokio::select! {
         biased;
         () = context.cancel.cancelled() => Err(Failure::aborted()),
-        held = waiting => Ok(held),
+        turn = waiting => Ok(turn),
     }
+}
+
+/// The path without links, looked up where blocking is allowed.
+async fn real_path(operations: &Arc<dyn Operations>, path: &Path) -> PathBuf {
+    let (operations, own) = (Arc::clone(operations), path.to_owned());
+    tokio::task::spawn_blocking(move || operations.real_path(&own)).await.unwrap_or_else(|_| path.to_owned())
 }
 
 /// Runs work that must not stop half-way when its caller is dropped: a file being written keeps its turn in the

@@ -1,25 +1,66 @@
 //! One writer at a time per file, in the whole process.
 //!
 //! `write` and `edit` hold a file's turn from before they look at it until it is written. Turns are granted in the
-//! order in which [`turn`] is first polled. Shell commands do not take part.
+//! order in which [`turn_at`] is first polled. Shell commands do not take part.
 
 use std::{
+    future::{Future, poll_fn},
     path::{Path, PathBuf},
+    pin::pin,
     sync::{Arc, LazyLock},
+    task::Poll,
+    time::Duration,
 };
 
 use dashmap::DashMap;
-use tokio::sync::{Mutex, OwnedMutexGuard};
+use tokio::{
+    sync::{Mutex, OwnedMutexGuard},
+    task::spawn_blocking,
+    time::timeout,
+};
+
+use super::operations::Operations;
 
 /// The files that somebody changes or waits to change.
 static BUSY: LazyLock<DashMap<PathBuf, Arc<Mutex<()>>>> = LazyLock::new(DashMap::new);
+/// Held by the one whose links are being looked up. The lock is fair: who asked first queues up first.
+static LOOKING_UP: Mutex<()> = Mutex::const_new(());
+/// How long others wait for a look at links. It takes microseconds, except where a network folder does not answer.
+const LOOKUP_AT_MOST: Duration = Duration::from_secs(1);
 
 /// The right to change a file; ends when dropped. Hold it for as long as a write may be under way.
 #[derive(Debug)]
 pub struct Turn {
     // Dropped before the registration, so that the last one sees nobody holding the lock.
     _held: OwnedMutexGuard<()>,
-    _registration: Registration,
+    registration: Registration,
+}
+
+impl Turn {
+    /// The file, without links.
+    #[must_use]
+    pub fn real_path(&self) -> &Path {
+        &self.registration.path
+    }
+}
+
+/// Waits for the right to change the file that `path` leads to. Links are looked up where blocking is allowed.
+pub async fn turn_at(operations: Arc<dyn Operations>, path: PathBuf) -> Turn {
+    let order = LOOKING_UP.lock().await;
+    let own = path.clone();
+    let mut lookup = spawn_blocking(move || operations.real_path(&own));
+    let Ok(found) = timeout(LOOKUP_AT_MOST, &mut lookup).await else {
+        drop(order);
+        return turn(lookup.await.unwrap_or(path)).await;
+    };
+    let mut waiting = pin!(turn(found.unwrap_or(path)));
+    // The first poll queues up; then the next one's turn comes.
+    let first = poll_fn(|context| Poll::Ready(waiting.as_mut().poll(context))).await;
+    drop(order);
+    match first {
+        Poll::Ready(turn) => turn,
+        Poll::Pending => waiting.await,
+    }
 }
 
 /// Waits for the right to change the file at `real_path` (see [`super::operations::Operations::real_path`]: two names
@@ -27,7 +68,7 @@ pub struct Turn {
 pub async fn turn(real_path: PathBuf) -> Turn {
     let lock = Arc::clone(BUSY.entry(real_path.clone()).or_default().value());
     let registration = Registration { lock: Some(Arc::clone(&lock)), path: real_path };
-    Turn { _held: lock.lock_owned().await, _registration: registration }
+    Turn { _held: lock.lock_owned().await, registration }
 }
 
 /// Whether somebody changes, or waits to change, the file.
@@ -56,11 +97,7 @@ impl Drop for Registration {
 
 #[cfg(test)]
 mod tests {
-    use std::{
-        future::Future,
-        pin::pin,
-        task::{Context, Poll, Waker},
-    };
+    use std::task::{Context, Waker};
 
     use super::*;
 
@@ -81,6 +118,28 @@ mod tests {
         let Poll::Ready(held) = second.as_mut().poll(&mut context) else { panic!("the second waiter is next") };
         drop(held);
         assert!(third.as_mut().poll(&mut context).is_ready());
+    }
+
+    #[tokio::test]
+    async fn links_are_looked_up_in_the_order_of_the_first_poll() {
+        let folder = tempfile::tempdir().unwrap();
+        let real = folder.path().canonicalize().unwrap().join("real");
+        let link = folder.path().join("link");
+        std::fs::write(&real, "").unwrap();
+        std::os::unix::fs::symlink("real", &link).unwrap();
+        let order = std::sync::Mutex::new(Vec::new());
+        let calls = (0..20).map(|n| {
+            let path = if n % 2 == 0 { real.clone() } else { link.clone() };
+            let order = &order;
+            async move {
+                let turn = turn_at(Arc::new(crate::tools::Local), path).await;
+                tokio::task::yield_now().await;
+                order.lock().unwrap().push((n, turn.real_path().to_owned()));
+            }
+        });
+        futures_util::future::join_all(calls).await;
+        let wanted: Vec<(i32, PathBuf)> = (0..20).map(|n| (n, real.clone())).collect();
+        assert_eq!(order.into_inner().unwrap(), wanted);
     }
 
     #[tokio::test]

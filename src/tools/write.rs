@@ -9,7 +9,7 @@ use tokio::task::spawn_blocking;
 use super::{
     BoxFuture, Failure, Tool, ToolContext,
     encoding::{ANALYSED_AT_MOST, Decoded, TextEncoding},
-    file_memory::{Digest, stale},
+    file_memory::{FileMemory, Sight, refuse_if_stale, refuse_if_touched},
     mutation_queue::Turn,
     operations::{Operations, read_all},
     paths,
@@ -77,46 +77,39 @@ impl Tool for WriteTool {
                 Ok(arguments) => paths::resolve(&arguments.path, &context.cwd),
                 Err(failure) => return failure.into(),
             };
-            let held = match super::turn_to_change(&context, &path).await {
-                Ok(held) => held,
+            let turn = match super::turn_to_change(&context, &path).await {
+                Ok(turn) => turn,
                 Err(failure) => return failure.into(),
             };
-            super::detached(async move { write(&context, &path, held).await.unwrap_or_else(ToolOutput::from) }).await
+            super::detached(async move { write(&context, &path, turn).await.unwrap_or_else(ToolOutput::from) }).await
         })
     }
 }
 
 /// Writes while the file's turn is held.
-async fn write(context: &ToolContext, path: &Path, _turn: Turn) -> Result<ToolOutput, Failure> {
+async fn write(context: &ToolContext, path: &Path, turn: Turn) -> Result<ToolOutput, Failure> {
     let arguments: Arguments<'_> = context.parse()?;
     let operations = context.operations.as_ref();
-    let failure = |operation: &str, error: &io::Error| Failure::io(error, operation, path);
-    let real_path = operations.real_path(path);
+    let failure = |operation: &str, path: &Path, error: &io::Error| Failure::io(error, operation, path);
+    let real_path = turn.real_path();
     let memory = context.session.file_memory.as_deref();
-    if let Some(memory) = memory
-        && memory.is_stale(operations, &real_path).await.map_err(|error| failure("open", &error))?
-    {
-        return Err(stale(&arguments.path));
-    }
+    let encoding = look(operations, real_path, &arguments.path, memory).await?;
     if context.cancel.is_cancelled() {
         return Err(Failure::aborted());
     }
     if let Some(folder) = real_path.parent() {
-        operations.create_folder(folder).await.map_err(|error| failure("mkdir", &error))?;
+        let made = operations.create_folder(folder).await;
+        made.map_err(|error| failure("mkdir", path.parent().unwrap_or(folder), &error))?;
     }
+    let bytes = encoding.encode(arguments.content.as_bytes().to_vec());
+    let bytes = bytes.map_err(|error| error.failure(&arguments.path))?;
     if context.cancel.is_cancelled() {
         return Err(Failure::aborted());
     }
-    let encoding = encoding_of(operations, &real_path).await.map_err(|error| failure("open", &error))?;
-    let bytes = arguments.content.as_bytes().to_vec();
-    let bytes = encoding.encode(bytes).map_err(|error| error.failure(&arguments.path))?;
-    if context.cancel.is_cancelled() {
-        return Err(Failure::aborted());
-    }
-    let digest = Digest::of(&bytes);
-    let stat = operations.write(&real_path, bytes).await.map_err(|error| failure("open", &error))?;
-    if let Some(memory) = memory {
-        memory.note(real_path, stat, digest);
+    let sight = memory.map(|memory| (memory, Sight::of(&bytes)));
+    let stat = operations.write(real_path, bytes).await.map_err(|error| failure("open", path, &error))?;
+    if let Some((memory, sight)) = sight {
+        memory.note(real_path.to_owned(), stat, sight);
     }
     let text = format!("Successfully wrote to {}", arguments.path);
     Ok(match encoding.unusual() {
@@ -128,20 +121,30 @@ async fn write(context: &ToolContext, path: &Path, _turn: Turn) -> Result<ToolOu
     })
 }
 
-/// The encoding that a file keeps when it is replaced: UTF-8 for a new one. A byte order mark of UTF-8 is text, and
-/// stays only when it is written again.
-async fn encoding_of(operations: &dyn Operations, path: &Path) -> io::Result<TextEncoding> {
+/// Looks at what is to be replaced: fails when somebody else changed it, and gives the encoding that stays. That is
+/// UTF-8 for a new file. A byte order mark of UTF-8 is text, and stays only when it is written again.
+async fn look(
+    operations: &dyn Operations,
+    path: &Path,
+    name: &str,
+    memory: Option<&FileMemory>,
+) -> Result<TextEncoding, Failure> {
     let mut reader = match operations.open(path).await {
         Ok(reader) => reader,
         // It is new, or may be written but not read. If neither, writing tells why.
         Err(_) => return Ok(TextEncoding::Utf8),
     };
-    if reader.stat().len > ANALYSED_AT_MOST as u64 {
+    let stat = reader.stat();
+    if stat.len > ANALYSED_AT_MOST as u64 {
+        memory.map_or(Ok(()), |memory| refuse_if_touched(memory, path, name, stat))?;
         return Ok(TextEncoding::Utf8);
     }
-    let bytes = read_all(reader.as_mut()).await?;
+    let bytes = read_all(reader.as_mut()).await.map_err(|error| Failure::io(&error, "read", path))?;
+    if let Some(memory) = memory {
+        refuse_if_stale(memory, path, name, stat, &bytes).await?;
+    }
     let detection = spawn_blocking(move || Decoded::new(&bytes).encoding);
-    detection.await.map_err(io::Error::other)
+    detection.await.map_err(|error| Failure::new(format!("The write failed: {error}")))
 }
 
 #[cfg(test)]
@@ -167,7 +170,7 @@ mod tests {
         bench.write("f", "x");
         std::fs::create_dir(bench.path("d")).unwrap();
         let below_a_file = bench.fails("write", json!({"path": "f/g.txt", "content": "x"})).await;
-        assert!(below_a_file.contains("mkdir") && below_a_file.contains("f/g.txt"), "{below_a_file}");
+        assert_eq!(below_a_file, format!("EEXIST: file already exists, mkdir '{}'", bench.path("f").display()));
         assert!(bench.fails("write", json!({"path": "d", "content": "x"})).await.starts_with("EISDIR"));
         assert!(bench.fails("write", json!({"path": "/dev/null", "content": "x"})).await.contains("a device"));
         assert_eq!(bench.read("f"), b"x");

@@ -3,7 +3,6 @@
 //! - `arguments`: the forms that models send.
 //! - `matching`: where edits apply; `fuzzy`: what looks alike.
 //! - `source`: a file's text, and the way back to its bytes.
-//! - `diff`: what changed.
 
 use std::{io, path::Path};
 
@@ -12,27 +11,31 @@ use tokio::task::spawn_blocking;
 
 use super::{
     BoxFuture, Failure, Tool, ToolContext,
+    diff::{Diff, diff},
     encoding::{Decoded, TextEncoding},
     failure::{code, describe},
-    file_memory::{Digest, changed},
+    file_memory::{Sight, refuse_if_stale},
     mutation_queue::Turn,
-    operations::read_all,
-    paths,
+    operations::{FileStat, Operations, read_all},
+    paths, truncate,
 };
 use crate::protocol::{Block, ToolDeclaration, ToolOutput};
 
 mod arguments;
-mod diff;
 mod fuzzy;
 mod matching;
+#[cfg(test)]
+mod properties;
 mod source;
 #[cfg(test)]
 mod tests;
 
 use arguments::Arguments;
-use diff::{Diff, diff};
 use matching::{EditError, plan};
 use source::Source;
+
+/// Bytes of the largest file that is edited: its text, its lines and the result are in memory together.
+const EDITED_AT_MOST: u64 = 256 << 20;
 
 /// The tool `edit`.
 #[derive(Debug)]
@@ -113,31 +116,27 @@ impl Tool for EditTool {
                 Ok(arguments) => paths::resolve(&arguments.path, &context.cwd),
                 Err(failure) => return failure.into(),
             };
-            let held = match super::turn_to_change(&context, &path).await {
-                Ok(held) => held,
+            let turn = match super::turn_to_change(&context, &path).await {
+                Ok(turn) => turn,
                 Err(failure) => return failure.into(),
             };
-            super::detached(async move { edit(context, &path, held).await.unwrap_or_else(ToolOutput::from) }).await
+            super::detached(async move { edit(context, &path, turn).await.unwrap_or_else(ToolOutput::from) }).await
         })
     }
 }
 
 /// Reads, edits and writes while the file's turn is held.
-async fn edit(context: ToolContext, path: &Path, _turn: Turn) -> Result<ToolOutput, Failure> {
+async fn edit(context: ToolContext, path: &Path, turn: Turn) -> Result<ToolOutput, Failure> {
     let arguments: Arguments<'_> = context.parse()?;
     let name = arguments.path.as_ref();
     let operations = context.operations.as_ref();
     let memory = context.session.file_memory.as_deref();
-    let real_path = operations.real_path(path);
-    let no_access = |error: io::Error| match code(&error) {
-        Some(code) => Failure::new(format!("Could not edit file: {name}. Error code: {code}.")),
-        None => Failure::new(format!("Could not edit file: {name}. {}", describe(&error, "open", path))),
-    };
-    operations.check_access(&real_path).await.map_err(no_access)?;
-    let original = read_all(operations.open(&real_path).await.map_err(no_access)?.as_mut()).await.map_err(no_access)?;
-    // An edit changes what the file holds now and takes nothing away from others; the model should still know.
-    let foreign = memory.is_some_and(|memory| memory.differs(&real_path, &original));
-    let Changed { bytes, encoding, count, digest, diff } = {
+    let real_path = turn.real_path();
+    let (original, stat) = content(operations, path, real_path, name).await?;
+    if let Some(memory) = memory {
+        refuse_if_stale(memory, real_path, name, stat, &original).await?;
+    }
+    let Changed { bytes, encoding, count, diff } = {
         let context = context.clone();
         let work = spawn_blocking(move || Changed::new(&context.parse()?, &original));
         work.await.map_err(|error| Failure::new(format!("The edit failed: {error}")))??
@@ -145,14 +144,13 @@ async fn edit(context: ToolContext, path: &Path, _turn: Turn) -> Result<ToolOutp
     if context.cancel.is_cancelled() {
         return Err(Failure::aborted());
     }
-    let written = operations.write(&real_path, bytes).await;
+    let sight = memory.map(|memory| (memory, Sight::of(&bytes)));
+    let written = operations.write(real_path, bytes).await;
     let stat = written.map_err(|error| Failure::io(&error, "write", path))?;
-    let mut text = format!("Successfully replaced {count} block(s) in {name}.");
-    if foreign {
-        text = format!("{text} {}", changed(name));
-    } else if let Some(memory) = memory {
-        memory.note(real_path, stat, digest);
+    if let Some((memory, sight)) = sight {
+        memory.note(real_path.to_owned(), stat, sight);
     }
+    let mut text = format!("Successfully replaced {count} block(s) in {name}.");
     let mut details = json!({"diff": diff.display, "patch": diff.patch, "firstChangedLine": diff.first_changed_line});
     if let Some(encoding) = encoding.unusual() {
         text = format!("{text} The file stays in {encoding}.");
@@ -161,11 +159,33 @@ async fn edit(context: ToolContext, path: &Path, _turn: Turn) -> Result<ToolOutp
     Ok(ToolOutput { content: vec![Block::text(text)], details: Some(details), ..ToolOutput::default() })
 }
 
+/// What the file holds.
+async fn content(
+    operations: &dyn Operations,
+    path: &Path,
+    real_path: &Path,
+    name: &str,
+) -> Result<(Vec<u8>, FileStat), Failure> {
+    let no_access = |error: io::Error| match code(&error) {
+        Some(code) => Failure::new(format!("Could not edit file: {name}. Error code: {code}.")),
+        None => Failure::new(format!("Could not edit file: {name}. {}", describe(&error, "open", path))),
+    };
+    operations.check_access(real_path).await.map_err(no_access)?;
+    let mut reader = operations.open(real_path).await.map_err(no_access)?;
+    let stat = reader.stat();
+    if stat.len > EDITED_AT_MOST {
+        let [size, most] = [stat.len, EDITED_AT_MOST].map(|bytes| truncate::size(bytes as usize));
+        return Err(Failure::new(format!(
+            "Could not edit file: {name}. It has {size}, and edit takes files up to {most}. Use bash, with sed for example."
+        )));
+    }
+    Ok((read_all(reader.as_mut()).await.map_err(no_access)?, stat))
+}
+
 /// What a call makes of a file.
 struct Changed {
     bytes: Vec<u8>,
     encoding: TextEncoding,
-    digest: u64,
     /// Replacements.
     count: usize,
     diff: Diff,
@@ -185,7 +205,7 @@ impl Changed {
             Failure::new(format!("No changes made to {name}. The replacements give what the file holds already."))
         })?;
         let bytes = encoding.encode(after).map_err(|error| error.failure(name))?;
-        Ok(Self { digest: Digest::of(&bytes), bytes, encoding, count: edits.len(), diff })
+        Ok(Self { bytes, encoding, count: edits.len(), diff })
     }
 }
 

@@ -106,29 +106,46 @@ async fn edits_and_writes_go_through_links_fc_052() {
 }
 
 #[tokio::test]
-async fn what_others_changed_since_it_was_read_is_not_overwritten_fc_051() {
+async fn what_others_changed_since_it_was_seen_is_shown_before_it_is_changed_fc_051() {
+    let write = |content: &str| ("write", json!({"path": "f", "content": content}));
+    let edit = |old: &str, new: &str| ("edit", edits("f", &[(old, new)]));
+    let difference = "f has changed on disk since you last read it, so nothing was written. The difference:\n\n--- f\n\
+                      +++ f\n@@ -1,1 +1,2 @@\n one\n+outside\n\n";
+    for (tool, arguments) in [write("mine\n"), edit("one", "1")] {
+        for how_it_was_seen in ["read", "write", "edit", "part"] {
+            let bench = Bench::new();
+            bench.write("f", "zero\n");
+            match how_it_was_seen {
+                "write" => bench.ok("write", json!({"path": "f", "content": "one\n"})).await,
+                "edit" => bench.ok("edit", edits("f", &[("zero", "one")])).await,
+                limit => {
+                    bench.write("f", "one\n");
+                    let limit = if limit == "part" { json!(0) } else { json!(null) };
+                    bench.ok("read", json!({"path": "f", "limit": limit})).await
+                }
+            };
+            bench.write("f", "one\noutside\n");
+            let refused = bench.fails(tool, arguments.clone()).await;
+            assert!(refused.starts_with(difference), "{tool} after {how_it_was_seen}: {refused}");
+            assert_eq!(bench.read("f"), b"one\noutside\n");
+            // The difference was seen: the same call works.
+            bench.ok(tool, arguments.clone()).await;
+            std::fs::remove_file(bench.path("f")).unwrap();
+            bench.ok("write", json!({"path": "f", "content": "new, since it was gone\n"})).await;
+        }
+    }
+}
+
+#[tokio::test]
+async fn files_that_were_never_seen_or_only_touched_are_not_stale_fc_051() {
     let bench = Bench::new();
-    let write = |content: &str| json!({"path": "f", "content": content});
     bench.write("f", "one\n");
-    bench.ok("write", write("never read\n")).await;
-    bench.ok("edit", edits("f", &[("never", "now")])).await;
-    bench.write("f", "now read\noutside\n");
-    let refused = bench.fails("write", write("mine")).await;
-    assert!(refused.starts_with("f has changed on disk since you last read it"), "{refused}");
-    // An edit takes nothing away, but what it did not look at is still unseen.
-    let edited = bench.ok("edit", edits("f", &[("now", "then")])).await;
-    assert!(edited.contains("f has changed on disk since you last read it"), "{edited}");
-    bench.fails("write", write("mine")).await;
-    assert_eq!(bench.read("f"), b"then read\noutside\n");
-    bench.ok("read", json!({"path": "f", "limit": 1})).await;
-    bench.ok("edit", edits("f", &[("then", "now")])).await;
-    bench.ok("edit", edits("f", &[("now", "then")])).await;
-    assert_eq!(bench.read("f"), b"then read\noutside\n");
-    // Touched, rewritten with the same content, or removed: nothing would be lost.
-    bench.write("f", "then read\noutside\n");
-    bench.ok("write", write("mine\n")).await;
-    std::fs::remove_file(bench.path("f")).unwrap();
-    bench.ok("write", write("again\n")).await;
+    bench.ok("edit", edits("f", &[("one", "two")])).await;
+    // Written again with the same content: another time, the same file.
+    bench.write("f", "two\n");
+    bench.ok("edit", edits("f", &[("two", "three")])).await;
+    bench.write("g", "never read\n");
+    bench.ok("write", json!({"path": "g", "content": "mine"})).await;
 }
 
 #[tokio::test]

@@ -32,6 +32,8 @@ pub struct GrepHits {
     pub lines: Vec<GrepLine>,
     /// There is at least one more match than the limit.
     pub more: bool,
+    /// Files that were left out since a line of theirs is too long to be searched.
+    pub unsearched: usize,
 }
 
 /// A line of a search's result.
@@ -73,7 +75,7 @@ pub struct FindHits {
 #[derive(Debug, thiserror::Error)]
 pub enum SearchError {
     /// The pattern is no regular expression.
-    #[error("Invalid regular expression {pattern:?}: {reason}. To search for it as plain text, set literal to true.")]
+    #[error("Invalid regular expression {pattern:?}: {reason}")]
     Pattern {
         /// The pattern.
         pattern: String,

@@ -21,25 +21,29 @@ const MOST_PIXELS: u64 = 120_000_000;
 const LONGEST_SIDE: u32 = 32_768;
 /// Bytes that decoding may take: the pixels above, with an alpha channel.
 const MOST_MEMORY: u64 = 512 << 20;
-/// Qualities of JPEG that are tried below the wanted one.
-const WORSE: [u8; 3] = [70, 55, 40];
+/// Qualities of JPEG that are tried after the wanted one.
+const FURTHER_QUALITIES: [u8; 4] = [85, 70, 55, 40];
 
-/// Makes a picture fit. What fits already stays as it is, byte by byte.
+/// Makes a picture fit. What fits already stays as it is, byte by byte; it is decoded all the same, since a provider that
+/// cannot decode it refuses the whole conversation.
 pub(super) fn fit(bytes: Vec<u8>, kind: ImageKind, policy: &PicturePolicy) -> Result<Picture, Unfit> {
     let (width, height) = kind.size(&bytes).ok_or(Unfit::NoSize)?;
     let small = policy.fits(width, height) && policy.holds(&bytes);
-    if kind.is_inline() {
-        if small && (!policy.auto_resize || orientation(&bytes, kind) == Orientation::NoTransforms) {
-            return Ok(Picture { bytes, kind, notes: Vec::new() });
-        }
-        if !policy.auto_resize {
-            return Err(too_large(&bytes, width, height, policy));
-        }
+    if kind.is_inline() && !small && !policy.auto_resize {
+        return Err(too_large(&bytes, width, height, policy));
     }
     if u64::from(width) * u64::from(height) > MOST_PIXELS || width.max(height) > LONGEST_SIDE {
         return Err(Unfit::too_large(format_args!("{width}x{height} pixels"), policy));
     }
     let (decoded, orientation) = decode(&bytes, kind).map_err(|error| Unfit::Undecodable(error.to_string()))?;
+    if kind.is_inline() && small && (!policy.auto_resize || orientation == Orientation::NoTransforms) {
+        if kind.is_whole(&bytes) {
+            return Ok(Picture { bytes, kind, notes: Vec::new() });
+        }
+        if !policy.auto_resize {
+            return Err(Unfit::Undecodable("it ends too early".to_owned()));
+        }
+    }
     if !policy.auto_resize {
         // Only its form is changed.
         let (width, height) = (decoded.width(), decoded.height());
@@ -51,7 +55,7 @@ pub(super) fn fit(bytes: Vec<u8>, kind: ImageKind, policy: &PicturePolicy) -> Re
         };
     }
     let Shown { image, original } = upright(decoded, orientation, policy);
-    let Encoded { bytes, kind: to, size } = encode(image, kind, policy)?;
+    let Encoded { bytes, kind: to, size } = encode(image, policy)?;
     let mut notes = Vec::new();
     if to != kind {
         notes.push(converted(kind, to));
@@ -99,11 +103,6 @@ fn decoder(bytes: &[u8], kind: ImageKind) -> ImageResult<impl ImageDecoder + '_>
     let mut reader = ImageReader::with_format(Cursor::new(bytes), format);
     reader.limits(limits);
     reader.into_decoder()
-}
-
-/// How the picture lies, as its EXIF data say; as it is where nothing is said or understood.
-fn orientation(bytes: &[u8], kind: ImageKind) -> Orientation {
-    decoder(bytes, kind).and_then(|mut decoder| decoder.orientation()).unwrap_or(Orientation::NoTransforms)
 }
 
 /// The pixels (of an animation: the first picture), and how they lie.
@@ -172,22 +171,20 @@ struct Encoded {
     size: (u32, u32),
 }
 
-/// Encodes so that the limit on bytes holds: in a form like the original's if it is small enough, else as a JPEG of
-/// falling quality, else smaller.
-fn encode(mut image: DynamicImage, kind: ImageKind, policy: &PicturePolicy) -> Result<Encoded, Unfit> {
-    // What was compressed with losses is a photo, of which PNG makes megabytes. JPEG knows no transparency.
-    let exact = kind != ImageKind::Jpeg && (kind != ImageKind::Webp || image.has_alpha());
-    let best = policy.jpeg_quality;
+/// Encodes so that the limit on bytes holds: as PNG or JPEG, whichever is smaller, then as a JPEG of another quality, then
+/// with fewer pixels. JPEG knows no transparency.
+fn encode(mut image: DynamicImage, policy: &PicturePolicy) -> Result<Encoded, Unfit> {
     loop {
         let size = (image.width(), image.height());
-        if exact {
-            let bytes = png(&image)?;
+        let opaque = opaque(&image);
+        let mut first = [(png(&image)?, ImageKind::Png), (jpeg(&opaque, policy.jpeg_quality)?, ImageKind::Jpeg)];
+        first.sort_by_key(|(bytes, _)| bytes.len());
+        for (bytes, kind) in first {
             if policy.holds(&bytes) {
-                return Ok(Encoded { bytes, kind: ImageKind::Png, size });
+                return Ok(Encoded { bytes, kind, size });
             }
         }
-        let opaque = opaque(&image);
-        for quality in std::iter::once(best).chain(WORSE.into_iter().filter(|quality| *quality < best)) {
+        for quality in FURTHER_QUALITIES {
             let bytes = jpeg(&opaque, quality)?;
             if policy.holds(&bytes) {
                 return Ok(Encoded { bytes, kind: ImageKind::Jpeg, size });

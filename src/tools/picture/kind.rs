@@ -49,6 +49,12 @@ impl ImageKind {
         self != Self::Bmp
     }
 
+    /// Whether the file has its end. Decoders of JPEG are content without it, and show grey for what is missing; those of
+    /// the other kinds say so themselves.
+    pub fn is_whole(self, bytes: &[u8]) -> bool {
+        self != Self::Jpeg || memchr::memmem::rfind(bytes, b"\xff\xd9").is_some()
+    }
+
     /// Width and height in pixels; none when the file does not say it where it should.
     pub fn size(self, bytes: &[u8]) -> Option<(u32, u32)> {
         match self {

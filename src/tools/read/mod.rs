@@ -2,7 +2,10 @@
 //!
 //! - `window`: the lines that are wanted, from a file that comes in pieces.
 
-use std::{io, path::PathBuf};
+use std::{
+    io,
+    path::{Path, PathBuf},
+};
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use serde::Deserialize;
@@ -12,8 +15,8 @@ use tokio::task::spawn_blocking;
 use super::{
     BoxFuture, Failure, Tool, ToolContext,
     encoding::{ANALYSED_AT_MOST, Decoded, PlainCheck, TextEncoding},
-    file_memory::Digest,
-    operations::{FileReader, read_all},
+    file_memory::{Eye, Sight},
+    operations::{FileReader, FileStat, read_all},
     paths,
     picture::{self, ImageKind, Picture},
     truncate::{self, MAX_BYTES, MAX_LINES, TruncatedBy},
@@ -25,6 +28,11 @@ mod tests;
 mod window;
 
 use window::{LineCollector, Lines, Window};
+
+/// Bytes of a file after which its lines are no longer counted, once the wanted ones are there: some seconds of reading.
+const COUNTED_AT_MOST: u64 = if cfg!(test) { 4 << 20 } else { 2 << 30 };
+/// Bytes of the largest picture that is looked at.
+const PICTURE_AT_MOST: u64 = 128 << 20;
 
 /// The tool `read`.
 #[derive(Debug)]
@@ -104,14 +112,18 @@ async fn execute(context: &ToolContext) -> Result<ToolOutput, Failure> {
     let first = reader.next_chunk().await.map_err(failure)?;
     match ImageKind::sniff(&first) {
         Some(kind) => {
+            if reader.stat().len > PICTURE_AT_MOST {
+                let size = truncate::size(reader.stat().len as usize);
+                return Ok(ToolOutput::text(format!("{}\n[Image omitted: it has {size}]", headline(kind))));
+            }
             let mut bytes = first;
             bytes.extend(read_all(reader.as_mut()).await.map_err(failure)?);
-            note(context, &path, reader.as_ref(), Digest::of(&bytes));
+            note(context, &path, reader.stat(), Sight::of(&bytes)).await;
             Ok(show(context, kind, bytes).await)
         }
         None => {
             let window = window(context, &path, &arguments).await.map_err(failure)?;
-            let Collected { lines, digest, is_plain } =
+            let Collected { lines, sight, is_plain } =
                 collect(reader.as_mut(), first, window).await.map_err(failure)?;
             if !is_plain
                 && let Some(Recoded { window, lines, encoding }) =
@@ -119,7 +131,9 @@ async fn execute(context: &ToolContext) -> Result<ToolOutput, Failure> {
             {
                 return text(&arguments, window, &lines, encoding);
             }
-            note(context, &path, reader.as_ref(), digest);
+            if let Some(sight) = sight {
+                note(context, &path, reader.stat(), sight).await;
+            }
             text(&arguments, window, &lines, TextEncoding::Utf8)
         }
     }
@@ -140,20 +154,20 @@ async fn open(context: &ToolContext, path: &str) -> Result<(PathBuf, Box<dyn Fil
             }
         }
     }
-    let operation = if error.kind() == io::ErrorKind::NotFound { "access" } else { "open" };
+    let operation = if error.kind() == io::ErrorKind::IsADirectory { "read" } else { "access" };
     Err(Failure::io(&error, operation, &meant))
 }
 
 /// Notes that the agent has seen the file, also where it saw only a part: it knows that there is more.
-fn note(context: &ToolContext, path: &std::path::Path, reader: &dyn FileReader, digest: u64) {
+async fn note(context: &ToolContext, path: &Path, stat: FileStat, sight: Sight) {
     if let Some(memory) = &context.session.file_memory {
-        memory.note(context.operations.real_path(path), reader.stat(), digest);
+        memory.note(super::real_path(&context.operations, path).await, stat, sight);
     }
 }
 
 /// The lines that the arguments ask for. A fraction does not count; a negative limit leaves out lines at the end, for
 /// which the file's lines must be counted first.
-async fn window(context: &ToolContext, path: &std::path::Path, arguments: &Arguments<'_>) -> io::Result<Window> {
+async fn window(context: &ToolContext, path: &Path, arguments: &Arguments<'_>) -> io::Result<Window> {
     let slice = Slice::of(arguments);
     let total = if slice.is_from_end() {
         let mut reader = context.operations.open(path).await?;
@@ -174,8 +188,8 @@ struct Slice {
 
 impl Slice {
     fn of(arguments: &Arguments<'_>) -> Self {
-        let start = whole(arguments.offset.unwrap_or(0.0) - 1.0).max(0);
-        Self { start, end: arguments.limit.map(|limit| start.saturating_add(whole(limit))) }
+        let start = (arguments.offset.unwrap_or(0.0) - 1.0).max(0.0);
+        Self { start: whole(start), end: arguments.limit.map(|limit| whole(start + limit)) }
     }
 
     fn is_from_end(self) -> bool {
@@ -200,23 +214,29 @@ fn whole(number: f64) -> i64 {
 /// What is known of a file after it was read.
 struct Collected {
     lines: Lines,
-    digest: u64,
+    /// None when it was not read to its end.
+    sight: Option<Sight>,
     /// Whether it is UTF-8 beyond doubt.
     is_plain: bool,
 }
 
 async fn collect(reader: &mut dyn FileReader, first: Vec<u8>, window: Window) -> io::Result<Collected> {
     let mut collector = LineCollector::new(window);
-    let mut digest = Digest::default();
+    let mut eye = Eye::default();
     let mut check = PlainCheck::default();
     let mut piece = first;
+    let mut read = 0;
     while !piece.is_empty() {
-        digest.add(&piece);
+        read += piece.len() as u64;
+        eye.add(&piece);
         check.push(&piece);
         collector.push(&piece);
+        if read > COUNTED_AT_MOST && collector.is_full() {
+            return Ok(Collected { lines: collector.stop(), sight: None, is_plain: true });
+        }
         piece = reader.next_chunk().await?;
     }
-    Ok(Collected { lines: collector.finish(), digest: digest.value(), is_plain: check.is_plain() })
+    Ok(Collected { lines: collector.finish(), sight: Some(eye.sight()), is_plain: check.is_plain() })
 }
 
 /// What a call shows of a file that is not in UTF-8.
@@ -228,11 +248,7 @@ struct Recoded {
 
 /// Reads a file again, which is no plain UTF-8, as a whole: its encoding shows only there. None when it has no other
 /// encoding that is known.
-async fn recoded(
-    context: &ToolContext,
-    path: &std::path::Path,
-    arguments: &Arguments<'_>,
-) -> io::Result<Option<Recoded>> {
+async fn recoded(context: &ToolContext, path: &Path, arguments: &Arguments<'_>) -> io::Result<Option<Recoded>> {
     let mut reader = context.operations.open(path).await?;
     if reader.stat().len > ANALYSED_AT_MOST as u64 {
         return Ok(None);
@@ -244,13 +260,13 @@ async fn recoded(
         let window = slice.window(truncate::count_newlines(&utf8) + 1);
         let mut collector = LineCollector::new(window);
         collector.push(&utf8);
-        (Digest::of(&bytes), Recoded { window, lines: collector.finish(), encoding })
+        (Sight::of(&bytes), Recoded { window, lines: collector.finish(), encoding })
     });
-    let (digest, recoded) = work.await.map_err(io::Error::other)?;
+    let (sight, recoded) = work.await.map_err(io::Error::other)?;
     if recoded.encoding == TextEncoding::Utf8 {
         return Ok(None);
     }
-    note(context, path, reader.as_ref(), digest);
+    note(context, path, reader.stat(), sight).await;
     Ok(Some(recoded))
 }
 
@@ -261,6 +277,7 @@ fn text(
     encoding: TextEncoding,
 ) -> Result<ToolOutput, Failure> {
     let Lines { total, selected, truncation: cut, .. } = lines;
+    let more_than = if lines.is_counted { "" } else { "more than " };
     if window.start >= *total {
         let offset = arguments.offset.unwrap_or_default();
         return Err(Failure::new(format!("Offset {offset} is beyond end of file ({total} lines total)")));
@@ -271,15 +288,16 @@ fn text(
         let size = truncate::size(lines.first_line_bytes);
         let path = &arguments.path;
         Some(format!(
-            "Line {first} is {size}, exceeds {limit} limit. Use bash: sed -n '{first}p' {path} | head -c {MAX_BYTES}"
+            "Line {first} is {more_than}{size}, exceeds {limit} limit. Use bash: sed -n '{first}p' {path} | head -c {MAX_BYTES}"
         ))
     } else if let Some(by) = cut.truncated_by {
         let (last, next) = (window.start + cut.output_lines, window.start + cut.output_lines + 1);
         let limit = if by == TruncatedBy::Bytes { format!(" ({limit} limit)") } else { String::new() };
-        Some(format!("Showing lines {first}-{last} of {total}{limit}. Use offset={next} to continue."))
+        Some(format!("Showing lines {first}-{last} of {more_than}{total}{limit}. Use offset={next} to continue."))
     } else {
         let after = window.start + selected;
-        (after < *total).then(|| format!("{} more lines in file. Use offset={} to continue.", total - after, after + 1))
+        let (left, next) = (total - after.min(*total), after + 1);
+        (left > 0).then(|| format!("{more_than}{left} more lines in file. Use offset={next} to continue."))
     };
     let mut text = match notice {
         Some(notice) if cut.first_line_exceeds_limit => format!("[{notice}]"),
@@ -306,9 +324,12 @@ fn text(
     })
 }
 
+fn headline(kind: ImageKind) -> String {
+    format!("Read image file [{}]", kind.mime_type())
+}
+
 async fn show(context: &ToolContext, kind: ImageKind, bytes: Vec<u8>) -> ToolOutput {
     let facts = &context.session;
-    let headline = |kind: ImageKind| format!("Read image file [{}]", kind.mime_type());
     if facts.block_images {
         return ToolOutput::text(format!("{}\nImage reading is disabled.", headline(kind)));
     }

@@ -1,3 +1,4 @@
+use proptest::prelude::*;
 use serde_json::json;
 
 use crate::{
@@ -116,11 +117,44 @@ async fn what_cannot_be_read_is_refused_at_once_fc_054() {
     assert_eq!(bench.fails("read", json!({"path": "a.txt"})).await, "Operation aborted");
 }
 
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn files_of_the_kernel_and_endless_ones_are_read_to_a_bound_fc_054() {
+    let bench = Bench::new();
+    assert!(!bench.ok("read", json!({"path": "/proc/cpuinfo", "limit": 1})).await.is_empty());
+    // Whatever it says: it must not wait for the kernel's next message.
+    let _ = bench.call("read", json!({"path": "/proc/kmsg"})).await;
+    let _socket = std::os::unix::net::UnixListener::bind(bench.path("s")).unwrap();
+    assert!(bench.fails("read", json!({"path": "s"})).await.starts_with("not a regular file but a socket"));
+    let sparse = std::fs::File::create(bench.path("sparse")).unwrap();
+    sparse.set_len(100 << 30).unwrap();
+    let line = bench.ok("read", json!({"path": "sparse"})).await;
+    assert!(line.starts_with("[Line 1 is more than 4.1MB, exceeds 50.0KB limit."), "{line}");
+    let refused = bench.fails("edit", json!({"path": "sparse", "edits": [{"oldText": "a", "newText": "b"}]})).await;
+    assert!(refused.starts_with("Could not edit file: sparse. It has 102400.0MB, and edit takes"), "{refused}");
+    bench.write("long", "a line\n".repeat(1 << 20));
+    let counted = bench.ok("read", json!({"path": "long"})).await;
+    assert!(
+        counted.ends_with(" of more than 608549. Use offset=2001 to continue.]"),
+        "{}",
+        &counted[counted.len() - 90..]
+    );
+    let more = bench.ok("read", json!({"path": "long", "limit": 2})).await;
+    assert!(more.ends_with("[more than 608547 more lines in file. Use offset=3 to continue.]"), "{more}");
+    let last = bench.ok("read", json!({"path": "long", "offset": 1 << 20})).await;
+    assert_eq!(last, "a line\n");
+    bench.ok("write", json!({"path": "sparse", "content": "small"})).await;
+    assert_eq!(bench.read("sparse"), b"small");
+}
+
+fn picture(width: u32, format: image::ImageFormat) -> Vec<u8> {
+    let mut file = std::io::Cursor::new(Vec::new());
+    image::DynamicImage::new_rgb8(width, 20).write_to(&mut file, format).unwrap();
+    file.into_inner()
+}
+
 fn png(width: u32) -> Vec<u8> {
-    let mut bytes = b"\x89PNG\r\n\x1a\n\0\0\0\x0dIHDR".to_vec();
-    bytes.extend_from_slice(&width.to_be_bytes());
-    bytes.extend_from_slice(b"\0\0\0\x03\x08\x06\0\0\0crc!\0\0\0\0IDATcrc!");
-    bytes
+    picture(width, image::ImageFormat::Png)
 }
 
 #[tokio::test]
@@ -137,7 +171,7 @@ async fn fc_038_pictures_come_as_pictures_where_the_model_takes_them_and_limits_
     let [_, Block::Image(image)] = shown.content.as_slice() else { panic!("{shown:?}") };
     assert_eq!((image.mime_type.as_str(), shown.details), ("image/png", None));
     assert_eq!(shown.structured_content.unwrap()["data"], json!(image.data));
-    for (path, reason) in [("wide.png", "2001x3 pixels"), ("heavy.png", "3.4MB")] {
+    for (path, reason) in [("wide.png", "2001x20 pixels"), ("heavy.png", "3.4MB")] {
         let omitted = bench.call("read", json!({"path": path})).await;
         assert_eq!(omitted.content.len(), 1);
         assert!(
@@ -156,10 +190,8 @@ async fn fc_038_pictures_come_as_pictures_where_the_model_takes_them_and_limits_
 #[tokio::test]
 async fn fc_038_pictures_that_are_too_large_are_made_smaller_and_damaged_ones_are_told_of() {
     let mut bench = Bench::new();
-    let mut file = std::io::Cursor::new(Vec::new());
-    image::DynamicImage::new_rgb8(40, 20).write_to(&mut file, image::ImageFormat::Bmp).unwrap();
-    bench.write("p.bmp", file.into_inner());
-    bench.write("damaged.png", png(2001));
+    bench.write("p.bmp", picture(40, image::ImageFormat::Bmp));
+    bench.write("damaged.png", &png(9)[..60]);
     bench.facts.pictures.max_width = 10;
     let shown = bench.call("read", json!({"path": "p.bmp"})).await;
     let note = "Read image file [image/png]\n[Picture converted from image/bmp to image/png.]\n[Picture scaled from 40x20 \
@@ -170,4 +202,42 @@ async fn fc_038_pictures_that_are_too_large_are_made_smaller_and_damaged_ones_ar
     let damaged = bench.call("read", json!({"path": "damaged.png"})).await;
     assert_eq!(damaged.content.len(), 1);
     assert!(text(&damaged).contains("[image/png]\n[Image omitted: it cannot be decoded ("), "{damaged:?}");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    #[test]
+    fn reads_that_go_on_where_the_last_one_ended_give_the_whole_file(
+        lines in prop::collection::vec(("[a-z\u{e9}\u{1f642}\r \u{feff}]{0,12}", 1usize..900), 0..250),
+        limit in prop::option::of(1usize..120),
+        ends in any::<bool>(),
+    ) {
+        let mut file = lines.iter().map(|(word, times)| word.repeat(*times)).collect::<Vec<_>>().join("\n");
+        if ends {
+            file.push('\n');
+        }
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let bench = Bench::new();
+        bench.write("f", &file);
+        let mut read = String::new();
+        let mut offset = 1;
+        loop {
+            let part = runtime.block_on(bench.ok("read", json!({"path": "f", "offset": offset, "limit": limit})));
+            match part.rsplit_once("\n\n[") {
+                Some((text, notice)) => {
+                    read.push_str(text);
+                    read.push('\n');
+                    let next = notice.split("offset=").nth(1).unwrap().split(' ').next().unwrap().parse().unwrap();
+                    assert!(next > offset);
+                    offset = next;
+                }
+                None => {
+                    read.push_str(&part);
+                    break;
+                }
+            }
+        }
+        prop_assert!(read == file, "{} bytes are {}", file.len(), read.len());
+    }
 }

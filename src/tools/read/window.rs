@@ -1,5 +1,7 @@
 //! A window of lines of a file that comes in pieces.
 
+use memchr::memchr;
+
 use crate::tools::truncate::{self, Limits, MAX_BYTES, Truncation, count_newlines};
 
 /// Bytes of a window that are kept: more than is ever shown, so that what is cut is seen as cut.
@@ -31,8 +33,10 @@ pub struct LineCollector {
 /// What a window holds.
 #[derive(Debug)]
 pub struct Lines {
-    /// Lines of the whole file.
+    /// Lines of the whole file, or of what was read of it.
     pub total: usize,
+    /// Whether those are all lines of the file.
+    pub is_counted: bool,
     /// Lines of the window that exist.
     pub selected: usize,
     /// Bytes of the window's first line.
@@ -50,7 +54,7 @@ impl LineCollector {
     pub fn push(&mut self, piece: &[u8]) {
         let mut rest = piece;
         while self.line < self.window.start {
-            let Some(newline) = rest.iter().position(|byte| *byte == b'\n') else { return };
+            let Some(newline) = memchr(b'\n', rest) else { return };
             self.line += 1;
             rest = &rest[newline + 1..];
         }
@@ -60,7 +64,7 @@ impl LineCollector {
             return;
         };
         while self.line < end {
-            let Some(newline) = rest.iter().position(|byte| *byte == b'\n') else {
+            let Some(newline) = memchr(b'\n', rest) else {
                 self.keep(rest);
                 return;
             };
@@ -79,13 +83,23 @@ impl LineCollector {
     fn keep(&mut self, bytes: &[u8]) {
         let Some(last) = bytes.last() else { return };
         if self.newlines == 0 {
-            self.first_line_bytes += bytes.iter().position(|byte| *byte == b'\n').unwrap_or(bytes.len());
+            self.first_line_bytes += memchr(b'\n', bytes).unwrap_or(bytes.len());
         }
         self.bytes += bytes.len();
         self.newlines += count_newlines(bytes);
         self.ends_with_newline = *last == b'\n';
         let room = KEPT_AT_MOST - self.kept.len();
         self.kept.extend_from_slice(&bytes[..bytes.len().min(room)]);
+    }
+
+    /// Whether the rest of the file adds nothing but its number of lines.
+    pub fn is_full(&self) -> bool {
+        self.kept.len() == KEPT_AT_MOST || self.end().is_some_and(|end| self.line >= end)
+    }
+
+    /// Ends before the file does.
+    pub fn stop(self) -> Lines {
+        Lines { is_counted: false, ..self.finish() }
     }
 
     /// Ends the file.
@@ -99,6 +113,7 @@ impl LineCollector {
         }
         Lines {
             total,
+            is_counted: true,
             selected: end.saturating_sub(self.window.start),
             first_line_bytes: self.first_line_bytes,
             truncation,

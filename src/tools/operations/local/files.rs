@@ -100,7 +100,12 @@ fn no_wait() -> i32 {
 fn read_piece(file: &mut File, size: usize, left: &mut u64) -> io::Result<Vec<u8>> {
     let size = usize::try_from(*left).map_or(size, |left| left.min(size));
     let mut bytes = Vec::with_capacity(size);
-    Read::take(&mut *file, size as u64).read_to_end(&mut bytes)?;
+    match Read::take(&mut *file, size as u64).read_to_end(&mut bytes) {
+        Ok(_) => {}
+        // Files of the kernel that have no more to say now (`/proc/kmsg`).
+        Err(error) if error.kind() == io::ErrorKind::WouldBlock && !bytes.is_empty() => {}
+        Err(error) => return Err(error),
+    }
     *left -= bytes.len() as u64;
     if bytes.len() < size {
         *left = 0;

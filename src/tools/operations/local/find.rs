@@ -1,14 +1,19 @@
 //! Finding files by name.
 
-use std::path::Path;
+use std::{
+    collections::BTreeMap,
+    path::Path,
+    sync::{Mutex, PoisonError},
+};
 
 use globset::{GlobBuilder, GlobMatcher};
 use tokio_util::sync::CancellationToken;
 
-use super::walk;
+use super::walk::{self, Bound, Place};
 use crate::tools::operations::{FileKind, FindHits, FindQuery, SearchError};
 
 /// How an entry's name or path is compared with the pattern.
+#[derive(Clone, Copy)]
 enum Target {
     /// The last name of the path.
     Name,
@@ -22,27 +27,49 @@ pub fn run(query: &FindQuery, cancel: &CancellationToken) -> Result<FindHits, Se
     let root = query.root.as_path();
     check_folder(root)?;
     let (target, glob) = pattern(&query.pattern)?;
-    let mut hits = FindHits::default();
-    for entry in walk::builder(root, walk::in_repository(root)).add_custom_ignore_filename(".fdignore").build() {
-        if cancel.is_cancelled() {
-            return Err(SearchError::Cancelled);
+    let found = Found { limit: query.limit, places: Mutex::default(), bound: Bound::default() };
+    let walk = walk::builder(root, walk::in_repository(root)).add_custom_ignore_filename(".fdignore").build_parallel();
+    walk::visit(walk, &found.bound, cancel, || {
+        |entry| {
+            if matches(&glob, target, entry.path(), root) {
+                found.add(entry.path(), walk::is_folder(entry));
+            }
         }
-        // Folders that cannot be read are left out, as they are for the person who runs this.
-        let Ok(entry) = entry else { continue };
-        if entry.depth() == 0 || !matches(&glob, &target, entry.path(), root) {
-            continue;
+    });
+    if cancel.is_cancelled() { Err(SearchError::Cancelled) } else { Ok(found.finish(root)) }
+}
+
+/// The first places in order, one more than the limit, and whether each is a folder.
+struct Found {
+    limit: usize,
+    places: Mutex<BTreeMap<Place, bool>>,
+    bound: Bound,
+}
+
+impl Found {
+    fn add(&self, path: &Path, is_folder: bool) {
+        let mut places = self.places.lock().unwrap_or_else(PoisonError::into_inner);
+        places.insert(Place(path.to_owned()), is_folder);
+        if places.len() > self.limit.saturating_add(1) {
+            places.pop_last();
         }
-        if hits.paths.len() == query.limit {
-            hits.more = true;
-            break;
+        if places.len() > self.limit
+            && let Some((last, _)) = places.last_key_value()
+        {
+            self.bound.set(&last.0);
         }
-        let mut path = walk::relative(entry.path(), root);
-        if walk::is_folder(&entry) {
-            path.push('/');
-        }
-        hits.paths.push(path);
     }
-    Ok(hits)
+
+    fn finish(self, root: &Path) -> FindHits {
+        let places = self.places.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let more = places.len() > self.limit;
+        let text = |(place, is_folder): (Place, bool)| {
+            let mut path = walk::relative(&place.0, root);
+            path.push_str(if is_folder { "/" } else { "" });
+            path
+        };
+        FindHits { paths: places.into_iter().take(self.limit).map(text).collect(), more }
+    }
 }
 
 fn check_folder(root: &Path) -> Result<(), SearchError> {
@@ -54,14 +81,16 @@ fn check_folder(root: &Path) -> Result<(), SearchError> {
     }
 }
 
-/// A pattern without capital letters ignores case. `*` and `?` do not match slashes, `**` does.
+/// A pattern without capital letters ignores case. `*` and `?` do not match slashes, `**` does. An empty one matches
+/// everything.
 fn pattern(pattern: &str) -> Result<(Target, GlobMatcher), SearchError> {
     let target = match pattern {
         _ if pattern.starts_with('/') => Target::Absolute,
         _ if pattern.contains('/') => Target::BelowRoot,
         _ => Target::Name,
     };
-    let glob = GlobBuilder::new(pattern.strip_prefix("./").unwrap_or(pattern))
+    let glob = if pattern.is_empty() { "*" } else { pattern.strip_prefix("./").unwrap_or(pattern) };
+    let glob = GlobBuilder::new(glob)
         .literal_separator(true)
         .case_insensitive(!pattern.chars().any(char::is_uppercase))
         .build()
@@ -69,7 +98,7 @@ fn pattern(pattern: &str) -> Result<(Target, GlobMatcher), SearchError> {
     Ok((target, glob.compile_matcher()))
 }
 
-fn matches(glob: &GlobMatcher, target: &Target, path: &Path, root: &Path) -> bool {
+fn matches(glob: &GlobMatcher, target: Target, path: &Path, root: &Path) -> bool {
     match target {
         Target::Name => path.file_name().is_some_and(|name| glob.is_match(name)),
         Target::BelowRoot => glob.is_match(path.strip_prefix(root).unwrap_or(path)),

@@ -1,41 +1,36 @@
 //! Searching file contents.
 //!
-//! One thread walks and hands out batches of files in order; the others search them. Batches end in any order, the
-//! result does not: as soon as the first batches in order hold enough, later ones are neither searched nor kept.
+//! The threads that walk also search (see [`super::walk`]).
 
 use std::{
     collections::BTreeMap,
     fs::File,
     io::{self, Read},
-    num::NonZeroUsize,
-    path::{Path, PathBuf},
+    path::Path,
     sync::{
         Arc, Mutex, PoisonError,
         atomic::{AtomicUsize, Ordering},
-        mpsc::{Receiver, SyncSender, sync_channel},
     },
-    thread,
 };
 
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
-use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder, Sink, SinkContext, SinkContextKind, SinkMatch};
+use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder, Sink, SinkContext, SinkMatch};
 use ignore::overrides::{Override, OverrideBuilder};
 use tokio_util::sync::CancellationToken;
 
-use super::{files, walk};
+use super::{
+    files,
+    walk::{self, Bound, Place},
+};
 use crate::tools::{
     operations::{FileKind, GrepHits, GrepQuery, SearchError, search::GrepLine},
     truncate::cut_to_units,
 };
 
-/// Files that a thread takes at once.
-const BATCH: usize = 32;
-/// Batches that wait to be searched.
-const QUEUE: usize = 64;
-/// More threads than this only wait for the disk.
-const THREADS_AT_MOST: usize = 8;
 /// Bytes of text that a result needs at most: far more than any tool shows.
 const ENOUGH_BYTES: usize = 1 << 20;
+/// Bytes of the longest line that is searched; each thread may hold one.
+const LINE_AT_MOST: usize = 32 << 20;
 
 pub fn run(query: &GrepQuery, cancel: &CancellationToken) -> Result<GrepHits, SearchError> {
     let matcher = matcher(query)?;
@@ -60,15 +55,29 @@ fn matcher(query: &GrepQuery) -> Result<RegexMatcher, SearchError> {
         .multi_line(true)
         .line_terminator(Some(b'\n'))
         .build(&query.pattern)
-        .map_err(|error| SearchError::Pattern { pattern: query.pattern.clone(), reason: error.to_string() })
+        .map_err(|error| SearchError::Pattern { pattern: query.pattern.clone(), reason: reason(query, error) })
+}
+
+/// What is wrong with a pattern, in words for a model.
+fn reason(query: &GrepQuery, error: grep_regex::Error) -> String {
+    const LITERAL: &str = "To search for it as plain text, set literal to true.";
+    if let grep_regex::ErrorKind::NotAllowed(_) = error.kind() {
+        return "It has a line break, but lines are searched one by one. Search for one of its lines.".to_owned();
+    }
+    // The builder's own errors show the pattern within a group that it adds.
+    match regex_syntax::parse(&query.pattern) {
+        Err(error) if !query.literal => format!("{error}. {LITERAL}"),
+        _ => error.to_string(),
+    }
 }
 
 /// The files that the query's glob lets through.
 fn overrides(query: &GrepQuery, root: &Path) -> Result<Override, SearchError> {
     let mut builder = OverrideBuilder::new(root);
     let Some(glob) = &query.glob else { return Ok(Override::empty()) };
+    let (not, glob_alone) = glob.strip_prefix('!').map_or(("", glob.as_str()), |glob| ("!", glob));
     builder
-        .add(glob.strip_prefix("./").unwrap_or(glob))
+        .add(&format!("{not}{}", glob_alone.strip_prefix("./").unwrap_or(glob_alone)))
         .and_then(|builder| builder.build())
         .map_err(|error| SearchError::Glob { pattern: glob.clone(), reason: error.to_string() })
 }
@@ -86,92 +95,56 @@ impl Search<'_> {
             .before_context(self.query.context)
             .after_context(self.query.context)
             .binary_detection(binary)
+            .heap_limit(Some(LINE_AT_MOST))
             .build()
     }
 
     /// A file that was asked for by name is searched even where it looks binary.
     fn file_alone(&self, path: &Path) -> Result<GrepHits, SearchError> {
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let name = || path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let unreadable = |error| SearchError::Unreadable { path: path.to_owned(), error };
         let file = files::open(path).map_err(unreadable)?;
-        let mut searcher = self.searcher(BinaryDetection::convert(0));
-        let mut found = Found::new(self.query.limit);
-        let mut batch = BatchHits::default();
-        batch.add(self.file(&mut searcher, file, &name).map_err(unreadable)?);
-        found.add(0, batch);
+        let mut searcher = self.searcher(BinaryDetection::none());
+        let mut found = Found::new(self.query);
+        found.add(path, self.file(&mut searcher, file, &name).map_err(unreadable)?);
         Ok(found.finish())
     }
 
     fn folder(&self, root: &Path) -> Result<GrepHits, SearchError> {
         let overrides = overrides(self.query, root)?;
-        let found = Mutex::new(Found::new(self.query.limit));
-        let bound = AtomicUsize::new(usize::MAX);
-        let (sender, receiver) = sync_channel(QUEUE);
-        let receiver = Arc::new(Mutex::new(receiver));
-        let threads = thread::available_parallelism().map_or(1, NonZeroUsize::get).min(THREADS_AT_MOST);
-        thread::scope(|scope| {
-            for _ in 0..threads {
-                let (receiver, found, bound) = (Arc::clone(&receiver), &found, &bound);
-                scope.spawn(move || self.work(root, &receiver, found, bound));
-            }
-            // Should all threads fail, nobody holds the queue, and the walk ends.
-            drop(receiver);
-            self.feed(root, overrides, sender, &bound);
-        });
-        Ok(found.into_inner().unwrap_or_else(PoisonError::into_inner).finish())
-    }
-
-    /// Hands out the files in order, until a bound says that those which are out are enough.
-    fn feed(&self, root: &Path, overrides: Override, sender: SyncSender<(usize, Vec<PathBuf>)>, bound: &AtomicUsize) {
-        let entries = walk::builder(root, true).overrides(overrides).add_custom_ignore_filename(".rgignore").build();
-        let mut files = entries.flatten().filter(walk::is_file).map(ignore::DirEntry::into_path);
-        for index in 0.. {
-            let batch: Vec<PathBuf> = files.by_ref().take(BATCH).collect();
-            let enough = bound.load(Ordering::Relaxed) < index;
-            if batch.is_empty() || enough || self.cancel.is_cancelled() || sender.send((index, batch)).is_err() {
-                return;
-            }
-        }
-    }
-
-    fn work(
-        &self,
-        root: &Path,
-        batches: &Mutex<Receiver<(usize, Vec<PathBuf>)>>,
-        found: &Mutex<Found>,
-        bound: &AtomicUsize,
-    ) {
-        let mut searcher = self.searcher(BinaryDetection::quit(0));
-        loop {
-            let next = batches.lock().unwrap_or_else(PoisonError::into_inner).recv();
-            let Ok((index, paths)) = next else { return };
-            // What is left in the queue is taken out, so that the walk is not held up and ends.
-            if index > bound.load(Ordering::Relaxed) || self.cancel.is_cancelled() {
-                continue;
-            }
-            let mut batch = BatchHits::default();
-            for path in paths {
+        let walk =
+            walk::builder(root, true).overrides(overrides).add_custom_ignore_filename(".rgignore").build_parallel();
+        let found = Mutex::new(Found::new(self.query));
+        let bound = Bound::default();
+        let unsearched = AtomicUsize::new(0);
+        walk::visit(walk, &bound, self.cancel, || {
+            let mut searcher = self.searcher(BinaryDetection::quit(0));
+            let (found, bound, unsearched) = (&found, &bound, &unsearched);
+            move |entry| {
+                if !walk::is_file(entry) {
+                    return;
+                }
+                let path = entry.path();
                 // Files that cannot be read are left out, as they are for the person who runs this.
-                let Ok(file) = files::open(&path) else { continue };
-                if let Ok(hits) = self.file(&mut searcher, file, &walk::relative(&path, root)) {
-                    batch.add(hits);
+                let Ok(file) = files::open(path) else { return };
+                match self.file(&mut searcher, file, &|| walk::relative(path, root)) {
+                    Ok(hits) if hits.matches > 0 => {
+                        let mut found = found.lock().unwrap_or_else(PoisonError::into_inner);
+                        found.add(path, hits).inspect(|last| bound.set(last));
+                    }
+                    Err(error) if error.raw_os_error().is_none() => {
+                        unsearched.fetch_add(1, Ordering::Relaxed);
+                    }
+                    _ => {}
                 }
             }
-            if batch.matches > 0 {
-                let new_bound = found.lock().unwrap_or_else(PoisonError::into_inner).add(index, batch);
-                bound.fetch_min(new_bound, Ordering::Relaxed);
-            }
-        }
+        });
+        let found = found.into_inner().unwrap_or_else(PoisonError::into_inner);
+        Ok(GrepHits { unsearched: unsearched.into_inner(), ..found.finish() })
     }
 
-    fn file(&self, searcher: &mut Searcher, file: File, name: &str) -> io::Result<FileHits> {
-        let mut sink = FileSink {
-            name,
-            path: None,
-            hits: FileHits::default(),
-            limit: self.query.limit,
-            units: self.query.line_units,
-        };
+    fn file(&self, searcher: &mut Searcher, file: File, name: &dyn Fn() -> String) -> io::Result<FileHits> {
+        let mut sink = FileSink { name, path: None, hits: FileHits::default(), query: self.query, last: None };
         searcher.search_reader(self.matcher, Interruptible { file, cancel: self.cancel }, &mut sink)?;
         Ok(sink.hits)
     }
@@ -192,46 +165,38 @@ impl Read for Interruptible<'_> {
     }
 }
 
-/// What a line of a result is there for.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Role {
-    Match,
-    Before,
-    After,
-}
-
 #[derive(Default)]
 struct FileHits {
-    lines: Vec<(Role, GrepLine)>,
+    lines: Vec<GrepLine>,
     matches: usize,
     bytes: usize,
 }
 
 /// Collects the lines of one file.
 struct FileSink<'a> {
-    name: &'a str,
+    name: &'a dyn Fn() -> String,
     /// The name as the lines share it; made for the first of them, since most files have none.
     path: Option<Arc<str>>,
     hits: FileHits,
-    limit: usize,
-    units: usize,
+    query: &'a GrepQuery,
+    /// The last line that can matter, when there are enough matches.
+    last: Option<u64>,
 }
 
 impl FileSink<'_> {
-    fn add(&mut self, role: Role, number: Option<u64>, bytes: &[u8]) {
+    fn add(&mut self, is_match: bool, number: Option<u64>, bytes: &[u8]) {
         let line = bytes.strip_suffix(b"\n").unwrap_or(bytes);
         let line = line.strip_suffix(b"\r").unwrap_or(line);
         // No unit of UTF-16 takes more than three bytes of UTF-8.
-        let beginning = &line[..line.len().min(self.units.saturating_mul(3).saturating_add(4))];
+        let units = self.query.line_units;
+        let beginning = &line[..line.len().min(units.saturating_mul(3).saturating_add(4))];
         let text = String::from_utf8_lossy(beginning);
-        let shorter = cut_to_units(&text, self.units);
+        let shorter = cut_to_units(&text, units);
         let cut = shorter.is_some() || beginning.len() < line.len();
         let text = shorter.map_or_else(|| text.to_string(), str::to_owned);
         self.hits.bytes += text.len();
-        let path = Arc::clone(self.path.get_or_insert_with(|| self.name.into()));
-        self.hits
-            .lines
-            .push((role, GrepLine { path, number: number.unwrap_or(0), is_match: role == Role::Match, text, cut }));
+        let path = Arc::clone(self.path.get_or_insert_with(|| (self.name)().into()));
+        self.hits.lines.push(GrepLine { path, number: number.unwrap_or(0), is_match, text, cut });
     }
 }
 
@@ -240,80 +205,76 @@ impl Sink for FileSink<'_> {
 
     fn matched(&mut self, _: &Searcher, found: &SinkMatch<'_>) -> io::Result<bool> {
         self.hits.matches += 1;
-        self.add(Role::Match, found.line_number(), found.bytes());
-        // One more than the limit, so that it is known that there is more.
-        Ok(self.hits.matches <= self.limit && self.hits.bytes <= ENOUGH_BYTES)
+        let number = found.line_number().unwrap_or(0);
+        self.add(true, found.line_number(), found.bytes());
+        if self.hits.matches == self.query.limit {
+            self.last = Some(number.saturating_add(self.query.context as u64));
+        }
+        // One more than the limit, so that it is known that there is more; and what shows as context of the last one.
+        let wanted = self.hits.matches <= self.query.limit || self.last.is_some_and(|last| number < last);
+        Ok(wanted && self.hits.bytes <= ENOUGH_BYTES)
     }
 
     fn context(&mut self, _: &Searcher, context: &SinkContext<'_>) -> io::Result<bool> {
-        let role = if *context.kind() == SinkContextKind::After { Role::After } else { Role::Before };
-        self.add(role, context.line_number(), context.bytes());
+        self.add(false, context.line_number(), context.bytes());
         Ok(self.hits.bytes <= ENOUGH_BYTES)
     }
 }
 
-/// What one batch of files holds, in order.
-#[derive(Default)]
-struct BatchHits {
-    lines: Vec<(Role, GrepLine)>,
+/// The first files in order that hold enough.
+struct Found<'a> {
+    query: &'a GrepQuery,
+    files: BTreeMap<Place, FileHits>,
     matches: usize,
     bytes: usize,
 }
 
-impl BatchHits {
-    fn add(&mut self, file: FileHits) {
-        self.lines.extend(file.lines);
-        self.matches += file.matches;
-        self.bytes += file.bytes;
-    }
-}
-
-/// The first batches in order that hold enough.
-struct Found {
-    limit: usize,
-    batches: BTreeMap<usize, BatchHits>,
-    matches: usize,
-    bytes: usize,
-}
-
-impl Found {
-    fn new(limit: usize) -> Self {
-        Self { limit, batches: BTreeMap::new(), matches: 0, bytes: 0 }
+impl<'a> Found<'a> {
+    fn new(query: &'a GrepQuery) -> Self {
+        Self { query, files: BTreeMap::new(), matches: 0, bytes: 0 }
     }
 
-    /// Adds a batch, drops what is not needed with it, and gives the last batch that can matter.
-    fn add(&mut self, index: usize, batch: BatchHits) -> usize {
-        self.matches += batch.matches;
-        self.bytes += batch.bytes;
-        self.batches.insert(index, batch);
-        while let Some(last) = self.batches.last_entry() {
+    /// Adds a file, drops those that are not needed with it, and gives the last one that can matter, if that is known.
+    fn add(&mut self, path: &Path, hits: FileHits) -> Option<&Path> {
+        self.matches += hits.matches;
+        self.bytes += hits.bytes;
+        self.files.insert(Place(path.to_owned()), hits);
+        while let Some(last) = self.files.last_entry() {
             let (matches, bytes) = (self.matches - last.get().matches, self.bytes - last.get().bytes);
-            if !enough(matches, bytes, self.limit) {
+            if !enough(matches, bytes, self.query.limit) {
                 break;
             }
             last.remove();
             (self.matches, self.bytes) = (matches, bytes);
         }
-        match self.batches.last_key_value() {
-            Some((last, _)) if enough(self.matches, self.bytes, self.limit) => *last,
-            _ => usize::MAX,
-        }
+        let (last, _) = self.files.last_key_value()?;
+        enough(self.matches, self.bytes, self.query.limit).then_some(&last.0)
     }
 
     /// The lines up to the limit: the last match with what follows it, but nothing that leads to the next.
     fn finish(self) -> GrepHits {
         let mut hits = GrepHits::default();
-        let mut matches = 0;
-        for (role, line) in self.batches.into_values().flat_map(|batch| batch.lines) {
-            if matches == self.limit && role != Role::After {
-                if role == Role::Match {
-                    hits.more = true;
-                    break;
-                }
-                continue;
+        let mut left = self.query.limit;
+        for file in self.files.into_values() {
+            if left == 0 {
+                hits.more = true;
+                break;
             }
-            matches += usize::from(role == Role::Match);
-            hits.lines.push(line);
+            let mut last = u64::MAX;
+            for mut line in file.lines {
+                hits.more |= left == 0 && line.is_match;
+                if line.number > last {
+                    continue;
+                }
+                line.is_match &= left > 0;
+                if line.is_match {
+                    left -= 1;
+                    if left == 0 {
+                        last = line.number.saturating_add(self.query.context as u64);
+                    }
+                }
+                hits.lines.push(line);
+            }
         }
         hits
     }

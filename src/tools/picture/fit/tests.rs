@@ -18,6 +18,10 @@ fn noise(width: u32, height: u32) -> DynamicImage {
     }))
 }
 
+fn flat(width: u32, height: u32) -> DynamicImage {
+    DynamicImage::ImageRgb8(RgbImage::from_pixel(width, height, Rgb([200, 10, 10])))
+}
+
 fn file(image: &DynamicImage, format: ImageFormat) -> Vec<u8> {
     let mut bytes = Cursor::new(Vec::new());
     image.write_to(&mut bytes, format).unwrap();
@@ -58,15 +62,16 @@ fn pictures_are_scaled_into_the_limits_and_keep_their_shape_and_their_kind_where
         (Png, (20, 40), Kind::Png, (10, 20)),
         (Png, (300, 1), Kind::Png, (20, 1)),
         (Png, (20, 20), Kind::Png, (20, 20)),
-        (Jpeg, (400, 200), Kind::Jpeg, (20, 10)),
+        (Jpeg, (400, 200), Kind::Png, (20, 10)),
+        (Jpeg, (20, 10), Kind::Jpeg, (20, 10)),
         (Gif, (40, 20), Kind::Png, (20, 10)),
         (Gif, (4, 2), Kind::Gif, (4, 2)),
-        (WebP, (40, 20), Kind::Jpeg, (20, 10)),
+        (WebP, (40, 20), Kind::Png, (20, 10)),
         (Bmp, (4, 2), Kind::Png, (4, 2)),
         (Bmp, (40, 20), Kind::Png, (20, 10)),
     ];
     for (format, from, kind, to) in table {
-        let bytes = file(&noise(from.0, from.1), format);
+        let bytes = file(&flat(from.0, from.1), format);
         let picture = fitted(&bytes, &policy(20, 1 << 20));
         assert_eq!((picture.kind, size(&picture)), (kind, to), "{format:?} {from:?}");
         let converted = picture.notes.iter().any(|note| note.contains("converted"));
@@ -78,7 +83,7 @@ fn pictures_are_scaled_into_the_limits_and_keep_their_shape_and_their_kind_where
 
 #[test]
 fn notes_say_how_to_find_a_place_in_the_original() {
-    let bytes = file(&noise(40, 20), ImageFormat::Bmp);
+    let bytes = file(&flat(40, 20), ImageFormat::Bmp);
     assert_eq!(
         fitted(&bytes, &policy(20, 1 << 20)).notes,
         [
@@ -86,8 +91,8 @@ fn notes_say_how_to_find_a_place_in_the_original() {
             "[Picture scaled from 40x20 to 20x10 pixels: multiply coordinates by 2.00 to find them in the original.]"
         ]
     );
-    let flat = fitted(&file(&noise(300, 1), ImageFormat::Png), &policy(20, 1 << 20));
-    assert!(flat.notes[0].contains("by 15.00 (x) and 1.00 (y)"), "{:?}", flat.notes);
+    let very_flat = fitted(&file(&flat(300, 1), ImageFormat::Png), &policy(20, 1 << 20));
+    assert!(very_flat.notes[0].contains("by 15.00 (x) and 1.00 (y)"), "{:?}", very_flat.notes);
 }
 
 #[test]
@@ -148,6 +153,36 @@ fn of_an_animation_the_first_picture_is_shown() {
     drop(encoder);
     let picture = fitted(&bytes, &policy(20, 1 << 20));
     assert_eq!(decode(&picture.bytes, picture.kind).unwrap().0.to_rgb8().get_pixel(10, 10).0, [255, 0, 0]);
+}
+
+#[test]
+fn the_smaller_of_png_and_jpeg_is_taken() {
+    for (image, kind) in [(flat(400, 200), ImageKind::Png), (noise(400, 200), ImageKind::Jpeg)] {
+        for format in [ImageFormat::Png, ImageFormat::WebP, ImageFormat::Bmp] {
+            let picture = fitted(&file(&image, format), &policy(200, 1 << 20));
+            assert_eq!((picture.kind, size(&picture)), (kind, (200, 100)), "{format:?}");
+        }
+    }
+}
+
+#[test]
+fn damaged_bodies_below_good_headers_are_never_passed_on() {
+    let whole = policy(200, 1 << 20);
+    let off = PicturePolicy { auto_resize: false, ..whole };
+    for format in [ImageFormat::Png, ImageFormat::Jpeg, ImageFormat::Gif, ImageFormat::WebP] {
+        let bytes = file(&noise(40, 20), format);
+        assert_eq!(fitted(&bytes, &whole).bytes, bytes, "{format:?}");
+        let half = &bytes[..bytes.len() * 2 / 3];
+        match fit(half.to_vec(), ImageKind::sniff(half).unwrap(), &whole) {
+            Ok(picture) => assert_ne!(picture.bytes, half, "{format:?}"),
+            Err(error) => assert!(error.to_string().starts_with("it cannot be decoded ("), "{format:?}: {error}"),
+        }
+        assert!(refused(half, &off).starts_with("it cannot be decoded ("), "{format:?}");
+    }
+    let mut bytes = file(&noise(40, 20), ImageFormat::Png);
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 0x55;
+    assert!(refused(&bytes, &whole).starts_with("it cannot be decoded ("));
 }
 
 #[test]
