@@ -153,7 +153,7 @@ async fn run(job: Job) {
                 let delta = delta.to_owned();
                 events.publish(vec![Event::BashExecutionUpdate { id: id.clone(), delta }]);
             };
-            user_bash::run(&*config.operations, &command, &config.cwd, &config.facts, &cancel, on_delta).await
+            user_bash::run(&*config.user_operations, &command, &config.cwd, &config.facts, &cancel, on_delta).await
         }
     };
     let result = match result {

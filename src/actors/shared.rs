@@ -111,8 +111,10 @@ pub struct AgentConfig {
     pub sections: Vec<Arc<dyn SectionSource>>,
     /// Settings that commands change.
     pub settings: Arc<dyn SettingsSink>,
-    /// Files and processes.
+    /// Files and processes, for tools.
     pub operations: Arc<dyn Operations>,
+    /// The same for shell commands that the user runs.
+    pub user_operations: Arc<dyn Operations>,
     /// Limits of waiting for providers.
     pub timeouts: Timeouts,
     /// Retries inside one model call.

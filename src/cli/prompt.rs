@@ -27,6 +27,13 @@ pub struct ProjectResources {
 }
 
 impl ProjectResources {
+    /// The same, with what the model is told about its sandbox.
+    #[must_use]
+    pub fn with_sandbox(mut self, text: Option<String>) -> Self {
+        self.prompt.sandbox = text;
+        self
+    }
+
     /// Loads what the command line allows and, when the project is trusted, what the project brings.
     ///
     /// # Errors
@@ -59,6 +66,7 @@ impl ProjectResources {
             skills: skills.value.clone(),
             cwd: cwd.to_owned(),
             docs: None,
+            sandbox: None,
         };
         Ok(Self { prompt, skills: skills.value, templates: templates.value, warnings })
     }

@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use serde_json::Value;
 
 use super::{
-    args::HiArgs, cassette::Deck, env::Environment, local, prompt::ProjectResources, run::warn, session::ChosenSession,
-    start::StartError,
+    args::HiArgs, cassette::Deck, env::Environment, local, operations, prompt::ProjectResources, run::warn,
+    session::ChosenSession, start::StartError,
 };
 use crate::{
     actors::{
@@ -35,7 +35,7 @@ use crate::{
         tree::SessionContext,
     },
     tools::{
-        Local, SessionFacts, ToolSet,
+        SessionFacts, ToolSet,
         picture::PicturePolicy,
         selection::{ToolFlags, select},
     },
@@ -96,7 +96,9 @@ pub async fn build(
             "The model troupe/script plays a file: name it with --script FILE (docs/scripted-provider.md says how).";
         return Err(StartError::Failed(text.to_owned()));
     }
+    let works_with = operations::choose(environment, &args, &settings, &chosen.cwd)?;
     let resources = ProjectResources::load(environment, &args, &chosen.cwd, trusted)?;
+    let resources = resources.with_sandbox(works_with.prompt);
     resources.warnings().iter().for_each(|warning| warn(warning));
     let commands = resources.commands();
 
@@ -150,7 +152,8 @@ pub async fn build(
         resources: Arc::new(resources),
         sections: extensions.sections(),
         settings: Arc::new(Stored(Mutex::new(settings))),
-        operations: Arc::new(Local),
+        operations: works_with.operations,
+        user_operations: works_with.user_operations,
         facts,
     };
     record_start(&args, &chosen, &selection, &context, &catalogue)?;

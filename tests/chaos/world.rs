@@ -85,6 +85,7 @@ impl World {
             sections: Vec::new(),
             settings: Arc::new(Plain),
             operations: Arc::new(Local),
+            user_operations: Arc::new(Local),
             timeouts: Timeouts::default(),
             request_retry: RequestRetry::default(),
             cache: CacheRetention::default(),

@@ -191,6 +191,7 @@ impl Parts {
             sections: registry.sections(),
             settings: Arc::new(Plain(provider)),
             operations: Arc::new(Local),
+            user_operations: Arc::new(Local),
             timeouts: Timeouts::default(),
             request_retry: RequestRetry::default(),
             cache: CacheRetention::default(),

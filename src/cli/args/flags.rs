@@ -5,7 +5,10 @@ use std::{convert::Infallible, fmt, str::FromStr};
 use clap::{Args, Parser};
 
 use super::{cassette::ReplaySpeed, words::ExtensionFlag};
-use crate::cli::mode::{OutputMode, TuiMode};
+use crate::{
+    cli::mode::{OutputMode, TuiMode},
+    tools::operations::sandbox::SandboxMode,
+};
 
 /// The command line as it was typed.
 #[derive(Clone, Debug, Default, Parser)]
@@ -35,6 +38,9 @@ pub struct LowArgs {
     /// Whether the project may bring its own configuration.
     #[command(flatten)]
     pub trust: TrustFlags,
+    /// How far the agent is confined.
+    #[command(flatten)]
+    pub sandbox: SandboxFlags,
     /// What comes out, and how.
     #[command(flatten)]
     pub output: OutputFlags,
@@ -190,6 +196,21 @@ pub struct TrustFlags {
     /// Use the network for model calls only; the same as TROUPE_OFFLINE=1
     #[arg(long)]
     pub offline: bool,
+}
+
+/// How far the agent is confined.
+#[derive(Clone, Debug, Default, Args)]
+#[command(next_help_heading = "Sandbox")]
+pub struct SandboxFlags {
+    /// Confine all tools: off (the default), workspace (only the session's folder can be written) or read-only
+    #[arg(long, value_name = "MODE")]
+    pub sandbox: Option<SandboxMode>,
+    /// Let confined commands use the network
+    #[arg(long)]
+    pub sandbox_network: bool,
+    /// Let the agent write this folder too, in the mode workspace; may be given several times
+    #[arg(long, value_name = "DIR")]
+    pub sandbox_writable: Vec<String>,
 }
 
 /// What comes out, and how.

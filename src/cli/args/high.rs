@@ -9,6 +9,7 @@ use super::{
     cassette::{self, CassetteChoice},
     error::ArgError,
     flags::{ApiKey, LowArgs, ModelFlags, ToolFlags},
+    sandbox::{self, SandboxRequest},
     session::{self, SessionChoice},
     words::ExtensionFlag,
 };
@@ -158,6 +159,8 @@ pub struct HiArgs {
     pub append_system_prompt: Vec<String>,
     /// With which resources.
     pub resources: Resources,
+    /// With which confinement.
+    pub sandbox: SandboxRequest,
     /// `--approve` or `--no-approve`.
     pub trust: Option<bool>,
     /// Prompts, in order.
@@ -241,6 +244,7 @@ impl HiArgs {
                 mcp: !low.resources.no_mcp,
                 context_files: !low.prompt.no_context_files,
             },
+            sandbox: sandbox::request(&low.sandbox, launch),
             trust: match (low.trust.approve, low.trust.no_approve) {
                 (true, _) => Some(true),
                 (false, true) => Some(false),

@@ -9,6 +9,7 @@ mod error;
 mod flags;
 mod high;
 mod plan;
+mod sandbox;
 mod session;
 mod words;
 
@@ -17,11 +18,12 @@ use clap::{CommandFactory as _, FromArgMatches as _};
 pub use cassette::{CassetteChoice, ReplaySpeed};
 pub use error::ArgError;
 pub use flags::{
-    ApiKey, DiagnosisFlags, LowArgs, ModelFlags, OutputFlags, PromptFlags, ResourceFlags, SessionFlags, ToolFlags,
-    TrustFlags,
+    ApiKey, DiagnosisFlags, LowArgs, ModelFlags, OutputFlags, PromptFlags, ResourceFlags, SandboxFlags, SessionFlags,
+    ToolFlags, TrustFlags,
 };
 pub use high::{Discovery, ExtensionSource, HiArgs, Launch, ModelChoice, Resources, Task, ToolRequest};
 pub use plan::Plan;
+pub use sandbox::SandboxRequest;
 pub use session::{SessionChoice, SessionTarget};
 pub use words::{ExtensionFlag, FlagValue, MULTI_LETTER};
 

@@ -8,6 +8,7 @@ mod change;
 mod layer;
 mod merge;
 mod migrate;
+pub mod sandbox;
 mod schema;
 mod tools;
 pub mod values;

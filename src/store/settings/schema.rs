@@ -63,6 +63,7 @@ const SETTINGS: &[(&[&str], Kind)] = &[
     (&["images", "blockImages"], Flag),
     (&["shellPath"], Text),
     (&["shellCommandPrefix"], Text),
+    (&["sandbox"], Object),
     (&["defaultProjectTrust"], Word(&["ask", "always", "never"])),
     (&["hideThinkingBlock"], Flag),
     (&["enableSkillCommands"], Flag),

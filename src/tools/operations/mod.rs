@@ -2,6 +2,7 @@
 //! implements it.
 //!
 //! - [`local`]: this machine.
+//! - [`sandbox`]: this machine, as far as a policy goes.
 //! - [`search`]: what `grep` and `find` ask for and get.
 //! - [`process`]: a running shell command.
 
@@ -13,6 +14,7 @@ use super::BoxFuture;
 
 pub mod local;
 pub mod process;
+pub mod sandbox;
 pub mod search;
 
 pub use process::{Input, InputWriter, Process, ProcessEvent, ShellCommand};

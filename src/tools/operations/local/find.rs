@@ -23,12 +23,13 @@ enum Target {
     Absolute,
 }
 
-pub fn run(query: &FindQuery, cancel: &CancellationToken) -> Result<FindHits, SearchError> {
+pub fn run(query: &FindQuery, sight: &walk::Sight, cancel: &CancellationToken) -> Result<FindHits, SearchError> {
     let root = query.root.as_path();
     check_folder(root)?;
     let (target, glob) = pattern(&query.pattern)?;
     let found = Found { limit: query.limit, places: Mutex::default(), bound: Bound::default() };
-    let walk = walk::builder(root, walk::in_repository(root)).add_custom_ignore_filename(".fdignore").build_parallel();
+    let walk =
+        walk::builder(root, walk::in_repository(root), sight).add_custom_ignore_filename(".fdignore").build_parallel();
     walk::visit(walk, &found.bound, cancel, || {
         |entry| {
             if matches(&glob, target, entry.path(), root) {

@@ -20,7 +20,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{
     files,
-    walk::{self, Bound, Place},
+    walk::{self, Bound, Place, Sight},
 };
 use crate::tools::{
     operations::{FileKind, GrepHits, GrepQuery, SearchError, search::GrepLine},
@@ -32,14 +32,14 @@ const ENOUGH_BYTES: usize = 1 << 20;
 /// Bytes of the longest line that is searched; each thread may hold one.
 const LINE_AT_MOST: usize = 32 << 20;
 
-pub fn run(query: &GrepQuery, cancel: &CancellationToken) -> Result<GrepHits, SearchError> {
+pub fn run(query: &GrepQuery, sight: &Sight, cancel: &CancellationToken) -> Result<GrepHits, SearchError> {
     let matcher = matcher(query)?;
     let root = query.root.as_path();
     let stat = files::stat(root).map_err(|error| match error.kind() {
         io::ErrorKind::NotFound => SearchError::NotFound(root.to_owned()),
         _ => SearchError::Unreadable { path: root.to_owned(), error },
     })?;
-    let search = Search { query, matcher: &matcher, cancel };
+    let search = Search { query, matcher: &matcher, sight, cancel };
     let hits = match stat.kind {
         FileKind::Special => return Err(SearchError::Special(root.to_owned())),
         FileKind::File => search.file_alone(root)?,
@@ -85,6 +85,7 @@ fn overrides(query: &GrepQuery, root: &Path) -> Result<Override, SearchError> {
 struct Search<'a> {
     query: &'a GrepQuery,
     matcher: &'a RegexMatcher,
+    sight: &'a Sight,
     cancel: &'a CancellationToken,
 }
 
@@ -103,7 +104,7 @@ impl Search<'_> {
     fn file_alone(&self, path: &Path) -> Result<GrepHits, SearchError> {
         let name = || path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let unreadable = |error| SearchError::Unreadable { path: path.to_owned(), error };
-        let file = files::open(path).map_err(unreadable)?;
+        let file = self.sight.open(path).map_err(unreadable)?;
         let mut searcher = self.searcher(BinaryDetection::none());
         let mut found = Found::new(self.query);
         found.add(path, self.file(&mut searcher, file, &name).map_err(unreadable)?);
@@ -112,8 +113,10 @@ impl Search<'_> {
 
     fn folder(&self, root: &Path) -> Result<GrepHits, SearchError> {
         let overrides = overrides(self.query, root)?;
-        let walk =
-            walk::builder(root, true).overrides(overrides).add_custom_ignore_filename(".rgignore").build_parallel();
+        let walk = walk::builder(root, true, self.sight)
+            .overrides(overrides)
+            .add_custom_ignore_filename(".rgignore")
+            .build_parallel();
         let found = Mutex::new(Found::new(self.query));
         let bound = Bound::default();
         let unsearched = AtomicUsize::new(0);
@@ -126,7 +129,7 @@ impl Search<'_> {
                 }
                 let path = entry.path();
                 // Files that cannot be read are left out, as they are for the person who runs this.
-                let Ok(file) = files::open(path) else { return };
+                let Ok(file) = self.sight.open(path) else { return };
                 match self.file(&mut searcher, file, &|| walk::relative(path, root)) {
                     Ok(hits) if hits.matches > 0 => {
                         let mut found = found.lock().unwrap_or_else(PoisonError::into_inner);

@@ -7,7 +7,10 @@
 
 use std::{io, path::Path, path::PathBuf};
 
-use tokio::task::{JoinError, spawn_blocking};
+use tokio::{
+    process::Command,
+    task::{JoinError, spawn_blocking},
+};
 use tokio_util::sync::CancellationToken;
 
 use super::{
@@ -16,14 +19,15 @@ use super::{
 };
 use crate::tools::BoxFuture;
 
-mod files;
-mod find;
-mod grep;
+pub(super) mod files;
+pub(super) mod find;
+pub(super) mod grep;
 mod kill;
 mod shell;
-mod walk;
+pub(super) mod walk;
 
 pub use kill::kill_all as kill_all_commands;
+pub(super) use shell::LocalProcess;
 
 /// Files and processes of this machine, with the rights of this process.
 #[derive(Clone, Copy, Debug, Default)]
@@ -65,27 +69,30 @@ impl Operations for Local {
     }
 
     fn grep(&self, query: GrepQuery, cancel: CancellationToken) -> BoxFuture<'_, Result<GrepHits, SearchError>> {
-        search(cancel, move |cancel| grep::run(&query, cancel))
+        search(cancel, move |cancel| grep::run(&query, &walk::everything(), cancel))
     }
 
     fn find(&self, query: FindQuery, cancel: CancellationToken) -> BoxFuture<'_, Result<FindHits, SearchError>> {
-        search(cancel, move |cancel| find::run(&query, cancel))
+        search(cancel, move |cancel| find::run(&query, &walk::everything(), cancel))
     }
 
     fn spawn(&self, command: ShellCommand) -> BoxFuture<'_, io::Result<Box<dyn Process>>> {
-        Box::pin(async move { Ok(Box::new(shell::LocalProcess::spawn(&command)?) as Box<dyn Process>) })
+        Box::pin(async move {
+            let unconfined = |shell: &Path| Ok(Command::new(shell));
+            Ok(Box::new(LocalProcess::spawn(&command, unconfined)?) as Box<dyn Process>)
+        })
     }
 }
 
 /// Runs `work` where blocking is allowed.
-fn off_thread<T: Send + 'static>(
+pub(super) fn off_thread<T: Send + 'static>(
     work: impl FnOnce() -> io::Result<T> + Send + 'static,
 ) -> BoxFuture<'static, io::Result<T>> {
     Box::pin(async move { spawn_blocking(work).await.map_err(|error| io::Error::other(panicked(error)))? })
 }
 
 /// Runs a search where blocking is allowed. Dropping the future ends the search soon, too.
-fn search<T: Send + 'static>(
+pub(super) fn search<T: Send + 'static>(
     cancel: CancellationToken,
     work: impl FnOnce(&CancellationToken) -> Result<T, SearchError> + Send + 'static,
 ) -> BoxFuture<'static, Result<T, SearchError>> {

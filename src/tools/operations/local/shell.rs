@@ -33,7 +33,10 @@ pub struct LocalProcess {
 impl LocalProcess {
     /// Starts the command in a session of its own: it has no terminal, and its process group can be killed as one.
     /// Standard output and standard error are one pipe, so that their order is the order of writing.
-    pub fn spawn(command: &ShellCommand) -> io::Result<Self> {
+    ///
+    /// `launch` gives the program that runs the shell with the arguments added to it: the shell itself, or walls around
+    /// it.
+    pub fn spawn(command: &ShellCommand, launch: impl FnOnce(&Path) -> io::Result<Command>) -> io::Result<Self> {
         let shell = shell(command.shell.as_deref())?;
         if !command.cwd.is_dir() {
             return Err(io::Error::other(format!(
@@ -45,7 +48,7 @@ impl LocalProcess {
         let output = pipe::Receiver::from_owned_fd(OwnedFd::from(output))?;
         let mark = Mark::new();
         let (variable, marks) = mark.variable();
-        let mut process = Command::new(&shell);
+        let mut process = launch(&shell)?;
         process.arg("-c").arg(&command.script).current_dir(&command.cwd);
         process.stdin(match command.input {
             Input::Empty => Stdio::null(),

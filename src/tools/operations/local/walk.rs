@@ -9,11 +9,13 @@
 
 use std::{
     cmp::Ordering,
+    fs::File,
+    io,
     num::NonZeroUsize,
     os::unix::ffi::OsStrExt,
     path::{Path, PathBuf},
     sync::{
-        PoisonError, RwLock,
+        Arc, PoisonError, RwLock,
         atomic::{AtomicBool, Ordering::Relaxed},
     },
     thread,
@@ -25,15 +27,48 @@ use tokio_util::sync::CancellationToken;
 /// More threads than this only wait for the disk.
 const THREADS_AT_MOST: usize = 8;
 
-/// A walk through `root`. `require_git`: `.gitignore` files count only inside a repository.
-pub fn builder(root: &Path, require_git: bool) -> WalkBuilder {
+/// What a search may look at.
+pub trait See: Send + Sync {
+    /// Whether this path is walked into or found at all.
+    fn sees(&self, path: &Path) -> bool;
+
+    /// Opens whatever is there for reading, without waiting for it.
+    fn open(&self, path: &Path) -> io::Result<File>;
+}
+
+/// What a search may look at, for its threads.
+pub type Sight = Arc<dyn See>;
+
+/// All that this process may read.
+pub fn everything() -> Sight {
+    Arc::new(Everything)
+}
+
+struct Everything;
+
+impl See for Everything {
+    fn sees(&self, _path: &Path) -> bool {
+        true
+    }
+
+    fn open(&self, path: &Path) -> io::Result<File> {
+        super::files::open(path)
+    }
+}
+
+/// A walk through what `sight` sees of `root`. `require_git`: `.gitignore` files count only inside a repository.
+pub fn builder(root: &Path, require_git: bool, sight: &Sight) -> WalkBuilder {
+    let sight = Arc::clone(sight);
     let mut walk = WalkBuilder::new(root);
     walk.hidden(false)
         .follow_links(false)
         .require_git(require_git)
         .current_dir(root)
         .threads(thread::available_parallelism().map_or(1, NonZeroUsize::get).min(THREADS_AT_MOST))
-        .filter_entry(|entry| entry.file_name() != ".git" || !is_folder(entry));
+        .filter_entry(move |entry| {
+            let is_git = entry.file_name() == ".git" && is_folder(entry);
+            !is_git && sight.sees(entry.path())
+        });
     walk
 }
 
