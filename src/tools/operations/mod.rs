@@ -1,8 +1,8 @@
 //! Files, searches and processes, behind one trait: the same tools work on this machine, and on whatever else
 //! implements it.
 //!
-//! - [`local`]: this machine.
-//! - [`sandbox`]: this machine, as far as a policy goes.
+//! - [`local`]: this machine; [`sandbox`]: this machine, as far as a policy goes; [`ssh`]: another one; [`memory`]: none
+//!   at all.
 //! - [`search`]: what `grep` and `find` ask for and get.
 //! - [`process`]: a running shell command.
 
@@ -13,9 +13,11 @@ use tokio_util::sync::CancellationToken;
 use super::BoxFuture;
 
 pub mod local;
+pub mod memory;
 pub mod process;
 pub mod sandbox;
 pub mod search;
+pub mod ssh;
 
 pub use process::{Input, InputWriter, Process, ProcessEvent, ShellCommand};
 pub use search::{FindHits, FindQuery, GrepHits, GrepQuery, SearchError};

@@ -14,7 +14,7 @@ use crate::tools::operations::{FileKind, FindHits, FindQuery, SearchError};
 
 /// How an entry's name or path is compared with the pattern.
 #[derive(Clone, Copy)]
-enum Target {
+pub enum Target {
     /// The last name of the path.
     Name,
     /// The path below the root.
@@ -84,7 +84,7 @@ fn check_folder(root: &Path) -> Result<(), SearchError> {
 
 /// A pattern without capital letters ignores case. `*` and `?` do not match slashes, `**` does. An empty one matches
 /// everything.
-fn pattern(pattern: &str) -> Result<(Target, GlobMatcher), SearchError> {
+pub fn pattern(pattern: &str) -> Result<(Target, GlobMatcher), SearchError> {
     let target = match pattern {
         _ if pattern.starts_with('/') => Target::Absolute,
         _ if pattern.contains('/') => Target::BelowRoot,
@@ -99,7 +99,7 @@ fn pattern(pattern: &str) -> Result<(Target, GlobMatcher), SearchError> {
     Ok((target, glob.compile_matcher()))
 }
 
-fn matches(glob: &GlobMatcher, target: Target, path: &Path, root: &Path) -> bool {
+pub fn matches(glob: &GlobMatcher, target: Target, path: &Path, root: &Path) -> bool {
     match target {
         Target::Name => path.file_name().is_some_and(|name| glob.is_match(name)),
         Target::BelowRoot => glob.is_match(path.strip_prefix(root).unwrap_or(path)),

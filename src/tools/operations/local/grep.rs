@@ -48,7 +48,7 @@ pub fn run(query: &GrepQuery, sight: &Sight, cancel: &CancellationToken) -> Resu
     if cancel.is_cancelled() { Err(SearchError::Cancelled) } else { Ok(hits) }
 }
 
-fn matcher(query: &GrepQuery) -> Result<RegexMatcher, SearchError> {
+pub fn matcher(query: &GrepQuery) -> Result<RegexMatcher, SearchError> {
     RegexMatcherBuilder::new()
         .case_insensitive(query.ignore_case)
         .fixed_strings(query.literal)
@@ -72,7 +72,7 @@ fn reason(query: &GrepQuery, error: grep_regex::Error) -> String {
 }
 
 /// The files that the query's glob lets through.
-fn overrides(query: &GrepQuery, root: &Path) -> Result<Override, SearchError> {
+pub fn overrides(query: &GrepQuery, root: &Path) -> Result<Override, SearchError> {
     let mut builder = OverrideBuilder::new(root);
     let Some(glob) = &query.glob else { return Ok(Override::empty()) };
     let (not, glob_alone) = glob.strip_prefix('!').map_or(("", glob.as_str()), |glob| ("!", glob));
@@ -90,22 +90,12 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    fn searcher(&self, binary: BinaryDetection) -> Searcher {
-        SearcherBuilder::new()
-            .line_number(true)
-            .before_context(self.query.context)
-            .after_context(self.query.context)
-            .binary_detection(binary)
-            .heap_limit(Some(LINE_AT_MOST))
-            .build()
-    }
-
     /// A file that was asked for by name is searched even where it looks binary.
     fn file_alone(&self, path: &Path) -> Result<GrepHits, SearchError> {
         let name = || path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let unreadable = |error| SearchError::Unreadable { path: path.to_owned(), error };
         let file = self.sight.open(path).map_err(unreadable)?;
-        let mut searcher = self.searcher(BinaryDetection::none());
+        let mut searcher = searcher(self.query, true);
         let mut found = Found::new(self.query);
         found.add(path, self.file(&mut searcher, file, &name).map_err(unreadable)?);
         Ok(found.finish())
@@ -121,7 +111,7 @@ impl Search<'_> {
         let bound = Bound::default();
         let unsearched = AtomicUsize::new(0);
         walk::visit(walk, &bound, self.cancel, || {
-            let mut searcher = self.searcher(BinaryDetection::quit(0));
+            let mut searcher = searcher(self.query, false);
             let (found, bound, unsearched) = (&found, &bound, &unsearched);
             move |entry| {
                 if !walk::is_file(entry) {
@@ -147,10 +137,32 @@ impl Search<'_> {
     }
 
     fn file(&self, searcher: &mut Searcher, file: File, name: &dyn Fn() -> String) -> io::Result<FileHits> {
-        let mut sink = FileSink { name, path: None, hits: FileHits::default(), query: self.query, last: None };
-        searcher.search_reader(self.matcher, Interruptible { file, cancel: self.cancel }, &mut sink)?;
-        Ok(sink.hits)
+        search(searcher, self.matcher, self.query, Interruptible { file, cancel: self.cancel }, name)
     }
+}
+
+/// Searches one content, wherever it comes from; results call it `name`.
+pub fn search(
+    searcher: &mut Searcher,
+    matcher: &RegexMatcher,
+    query: &GrepQuery,
+    content: impl Read,
+    name: &dyn Fn() -> String,
+) -> io::Result<FileHits> {
+    let mut sink = FileSink { name, path: None, hits: FileHits::default(), query, last: None };
+    searcher.search_reader(matcher, content, &mut sink)?;
+    Ok(sink.hits)
+}
+
+/// What goes through contents. One that was asked for by name is searched even where it looks binary.
+pub fn searcher(query: &GrepQuery, by_name: bool) -> Searcher {
+    SearcherBuilder::new()
+        .line_number(true)
+        .before_context(query.context)
+        .after_context(query.context)
+        .heap_limit(Some(LINE_AT_MOST))
+        .binary_detection(if by_name { BinaryDetection::none() } else { BinaryDetection::quit(0) })
+        .build()
 }
 
 /// A file whose reading ends when the search is cancelled, also where nothing matches.
@@ -168,8 +180,9 @@ impl Read for Interruptible<'_> {
     }
 }
 
+/// What one file holds.
 #[derive(Default)]
-struct FileHits {
+pub struct FileHits {
     lines: Vec<GrepLine>,
     matches: usize,
     bytes: usize,
@@ -225,7 +238,7 @@ impl Sink for FileSink<'_> {
 }
 
 /// The first files in order that hold enough.
-struct Found<'a> {
+pub struct Found<'a> {
     query: &'a GrepQuery,
     files: BTreeMap<Place, FileHits>,
     matches: usize,
@@ -233,12 +246,12 @@ struct Found<'a> {
 }
 
 impl<'a> Found<'a> {
-    fn new(query: &'a GrepQuery) -> Self {
+    pub fn new(query: &'a GrepQuery) -> Self {
         Self { query, files: BTreeMap::new(), matches: 0, bytes: 0 }
     }
 
     /// Adds a file, drops those that are not needed with it, and gives the last one that can matter, if that is known.
-    fn add(&mut self, path: &Path, hits: FileHits) -> Option<&Path> {
+    pub fn add(&mut self, path: &Path, hits: FileHits) -> Option<&Path> {
         self.matches += hits.matches;
         self.bytes += hits.bytes;
         self.files.insert(Place(path.to_owned()), hits);
@@ -255,7 +268,7 @@ impl<'a> Found<'a> {
     }
 
     /// The lines up to the limit: the last match with what follows it, but nothing that leads to the next.
-    fn finish(self) -> GrepHits {
+    pub fn finish(self) -> GrepHits {
         let mut hits = GrepHits::default();
         let mut left = self.query.limit;
         for file in self.files.into_values() {
