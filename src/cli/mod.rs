@@ -3,7 +3,8 @@
 //! Reading order: [`mod@env`] takes the process's surroundings once, [`subcommand`] looks at the first word
 //! ([`listing`] has what two of them print, [`auth`] handles keys and logins), [`args`] reads the flags ([`args::LowArgs`], what was typed) and works out
 //! their meaning ([`args::HiArgs`]), [`mode`] picks the front end, [`stdin`], [`files`] and [`first_message`] gather the
-//! prompts, [`operations`] chooses what files and processes the agent works with ([`sandbox`] how far it is confined),
+//! prompts, [`operations`] chooses what files and processes the agent works with ([`remote`]: another machine's; [`sandbox`]: how
+//! far it is confined),
 //! [`cassette`] records or replays the exchanges with providers, [`exit`] names the ways out.
 
 pub mod args;
@@ -21,6 +22,7 @@ pub mod mode;
 pub mod operations;
 pub mod paths;
 pub mod prompt;
+pub mod remote;
 pub mod run;
 pub mod sandbox;
 pub mod session;

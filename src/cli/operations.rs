@@ -1,8 +1,13 @@
 //! Which files and processes an agent works with.
 
-use std::{path::Path, sync::Arc};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
-use super::{args::HiArgs, env::Environment, run::warn, sandbox, start::StartError};
+use super::{
+    args::HiArgs, env::Environment, remote::Remote, run::warn, sandbox, session::ChosenSession, start::StartError,
+};
 use crate::{
     store::settings::{Scope, Settings},
     tools::{
@@ -20,27 +25,69 @@ pub struct AgentOperations {
     pub operations: Arc<dyn Operations>,
     /// For shell commands that the user runs: not confined, since the user is not.
     pub user_operations: Arc<dyn Operations>,
-    /// What the model is told about them.
+    /// The folder, on the machine that they are of.
+    pub cwd: PathBuf,
+    /// The other machine, if it is one.
+    pub remote: Option<Remote>,
+    /// What the model is told about its sandbox.
     pub prompt: Option<String>,
 }
 
 /// Chooses by the flags and the settings.
 ///
 /// # Errors
-/// What was asked for cannot be had here: nothing runs unconfined that was to be confined.
-pub fn choose(
+/// What was asked for cannot be had: nothing runs unconfined that was to be confined.
+pub async fn choose(
+    environment: &Environment,
+    args: &HiArgs,
+    settings: &Settings,
+    chosen: &ChosenSession,
+    secrets: Vec<String>,
+) -> Result<AgentOperations, StartError> {
+    let confined = confinement(environment, args, settings, &chosen.cwd)?;
+    let Some(target) = &args.ssh else {
+        let local: Arc<dyn Operations> = Arc::new(Local);
+        let (operations, prompt) = confined.unwrap_or((local.clone(), None));
+        return Ok(AgentOperations {
+            operations,
+            user_operations: local,
+            cwd: chosen.cwd.clone(),
+            remote: None,
+            prompt,
+        });
+    };
+    if confined.is_some() {
+        let text = "A sandbox is of this machine and confines nothing on another: with --ssh, use --sandbox off, and confine \
+                    the user of that machine there.";
+        return Err(StartError::Failed(text.to_owned()));
+    }
+    let remote = Remote::connect(target, settings, secrets, environment, args.resources.context_files).await?;
+    let operations = remote.operations();
+    Ok(AgentOperations {
+        user_operations: operations.clone(),
+        operations,
+        cwd: remote.cwd().to_owned(),
+        remote: Some(remote),
+        prompt: None,
+    })
+}
+
+/// Confined files and processes, and what the model is told of them.
+type Confinement = (Arc<dyn Operations>, Option<String>);
+
+/// None when nothing is to be confined.
+fn confinement(
     environment: &Environment,
     args: &HiArgs,
     settings: &Settings,
     cwd: &Path,
-) -> Result<AgentOperations, StartError> {
-    let local: Arc<dyn Operations> = Arc::new(Local);
+) -> Result<Option<Confinement>, StartError> {
     let of = |scope| settings.sandbox(scope).map_err(StartError::Failed);
     let home = environment.home.as_deref();
     let decision = sandbox::decide(&args.sandbox, &of(Scope::Global)?, &of(Scope::Project)?, cwd, home);
     decision.ignored.iter().for_each(|text| warn(text));
     if decision.mode == SandboxMode::Off {
-        return Ok(AgentOperations { operations: local.clone(), user_operations: local, prompt: None });
+        return Ok(None);
     }
     let home = Home { folder: home, user_dir: &environment.user_dir };
     let policy = Policy::new(decision.mode, cwd, &home, &decision.grants).map_err(StartError::of)?;
@@ -48,5 +95,5 @@ pub fn choose(
     for gap in &confined.gaps {
         warn(&format!("The sandbox is not complete on this system: {gap}."));
     }
-    Ok(AgentOperations { operations: confined.operations, user_operations: local, prompt: Some(confined.prompt) })
+    Ok(Some((confined.operations, Some(confined.prompt))))
 }

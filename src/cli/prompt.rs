@@ -1,19 +1,24 @@
 //! What a session is told beside the user's words, loaded once: the system prompt's parts, skills, prompt templates.
 
-use std::{path::Path, sync::Arc};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use super::{args::HiArgs, env::Environment, start::StartError};
 use crate::{
     actors::shared::ResourceSource,
     protocol::wire::{CommandInfo, CommandSource, SourceInfo},
     resources::{
-        context_files, expand,
+        context_files::{self, ContextFile},
+        expand,
         project::project_dir,
         roots::{Places, skill_roots, template_roots},
         skills::{self, Skill},
         source, system_files,
         system_prompt::{PromptTool, SystemPrompt, sections},
         templates::{self, Template},
+        warning::Loaded,
     },
     tools::Tool,
 };
@@ -51,8 +56,10 @@ impl ProjectResources {
         let texts =
             system_files::load(args.system_prompt.as_deref(), &args.append_system_prompt, &environment.cwd, &places)
                 .map_err(StartError::of)?;
-        let context =
-            if wanted.context_files { context_files::load(&environment.user_dir, cwd) } else { Default::default() };
+        let context = match wanted.context_files && args.ssh.is_none() {
+            true => context_files::load(&environment.user_dir, cwd),
+            false => Default::default(),
+        };
         let skills = skills::load(&skill_roots(&places, &wanted.skills.named, wanted.skills.usual));
         let templates =
             templates::load(&template_roots(&places, &wanted.prompt_templates.named, wanted.prompt_templates.usual));
@@ -65,10 +72,24 @@ impl ProjectResources {
             context_files: context.value,
             skills: skills.value.clone(),
             cwd: cwd.to_owned(),
+            machine: None,
             docs: None,
             sandbox: None,
         };
         Ok(Self { prompt, skills: skills.value, templates: templates.value, warnings })
+    }
+
+    /// The same for a session whose tools work on another machine: its folder, its files of instructions, and what
+    /// must be known of it. Skills lie on this machine, where the model cannot read them: they are there for people who
+    /// call them, but not offered.
+    #[must_use]
+    pub fn elsewhere(mut self, cwd: PathBuf, files: Loaded<Vec<ContextFile>>, machine: String) -> Self {
+        self.prompt.cwd = cwd;
+        self.prompt.context_files = files.value;
+        self.prompt.skills.clear();
+        self.prompt.machine = Some(machine);
+        self.warnings.extend(files.warnings.iter().map(ToString::to_string));
+        self
     }
 
     /// What is odd about them.

@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use serde_json::Value;
 
 use super::{
-    args::HiArgs, cassette::Deck, env::Environment, local, operations, prompt::ProjectResources, run::warn,
-    session::ChosenSession, start::StartError,
+    args::HiArgs, cassette::Deck, env::Environment, local, operations, prompt::ProjectResources, remote::Remote,
+    run::warn, session::ChosenSession, start::StartError,
 };
 use crate::{
     actors::{
@@ -51,6 +51,8 @@ pub struct Setup {
     pub commands: Vec<CommandInfo>,
     /// What is recorded or replayed.
     pub deck: Deck,
+    /// The machine that tools work on, when it is another one.
+    pub remote: Option<Remote>,
 }
 
 /// Gathers everything.
@@ -96,9 +98,13 @@ pub async fn build(
             "The model troupe/script plays a file: name it with --script FILE (docs/scripted-provider.md says how).";
         return Err(StartError::Failed(text.to_owned()));
     }
-    let works_with = operations::choose(environment, &args, &settings, &chosen.cwd)?;
+    let secrets = catalogue.credentials().secret_variables();
+    let works_with = operations::choose(environment, &args, &settings, &chosen, secrets).await?;
     let resources = ProjectResources::load(environment, &args, &chosen.cwd, trusted)?;
-    let resources = resources.with_sandbox(works_with.prompt);
+    let mut resources = resources.with_sandbox(works_with.prompt);
+    if let Some(remote) = &works_with.remote {
+        resources = resources.elsewhere(works_with.cwd.clone(), remote.context_files(), remote.description());
+    }
     resources.warnings().iter().for_each(|warning| warn(warning));
     let commands = resources.commands();
 
@@ -130,7 +136,7 @@ pub async fn build(
     let HttpTimeouts { connect, first_byte, idle } = settings.http_timeouts();
     http::set_proxy(settings.http_proxy().map(str::to_owned));
     let config = AgentConfig {
-        cwd: chosen.cwd.clone(),
+        cwd: works_with.cwd,
         timeouts: Timeouts { connect, first_byte, idle },
         request_retry: RequestRetry { max_retries: request_retry.max_retries, max_delay: request_retry.max_delay },
         cache: match environment.long_cache_retention {
@@ -159,7 +165,7 @@ pub async fn build(
     record_start(&args, &chosen, &selection, &context, &catalogue)?;
     let place = SessionPlace::new(chosen.store, chosen.journal);
     let shared = AgentShared::new("main".into(), Arc::new(config), place, selection);
-    Ok(Setup { shared, observers, commands, deck })
+    Ok(Setup { shared, observers, commands, deck, remote: works_with.remote })
 }
 
 /// The catalogue with what extensions register; what is wrong with it is told.

@@ -133,7 +133,7 @@ fn project_settings(
 }
 
 async fn serve(setup: Setup, mode: Mode, prompts: Vec<Input>) -> Result<Exit, StartError> {
-    let Setup { shared, observers, commands, deck } = setup;
+    let Setup { shared, observers, commands, deck, remote } = setup;
     let front: Arc<dyn FrontFactory> = match mode {
         Mode::Rpc => Arc::new(RpcFactory { shared, commands }),
         Mode::Json => Arc::new(PrinterFactory { shared, mode: PrintMode::Json, prompts }),
@@ -146,6 +146,9 @@ async fn serve(setup: Setup, mode: Mode, prompts: Vec<Input>) -> Result<Exit, St
     let runtime = Arc::new(runtime);
     signals.serve(&runtime);
     let code = runtime.wait().await;
+    if let Some(remote) = remote {
+        remote.close().await;
+    }
     deck.report();
     Ok(exit_of(code))
 }

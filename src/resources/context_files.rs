@@ -46,6 +46,13 @@ pub fn load(user_dir: &Path, cwd: &Path) -> Loaded<Vec<ContextFile>> {
     loaded
 }
 
+/// The user's own instructions alone.
+#[must_use]
+pub fn of_user(user_dir: &Path) -> Loaded<Vec<ContextFile>> {
+    let file = first_of(user_dir);
+    Loaded { value: file.value.into_iter().collect(), warnings: file.warnings }
+}
+
 /// The file of `folder` that counts.
 fn first_of(folder: &Path) -> Loaded<Option<ContextFile>> {
     let mut warnings = Vec::new();

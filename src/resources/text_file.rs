@@ -28,7 +28,9 @@ pub fn read(path: &Path) -> io::Result<Loaded<String>> {
     Ok(to_text(path, bytes))
 }
 
-fn to_text(path: &Path, mut bytes: Vec<u8>) -> Loaded<String> {
+/// The text of the file at `path` from its content, as [`read`] gives it: for files of other machines.
+#[must_use]
+pub fn to_text(path: &Path, mut bytes: Vec<u8>) -> Loaded<String> {
     let mut warnings = Vec::new();
     let is_cut = bytes.len() > MAX_BYTES;
     if is_cut {

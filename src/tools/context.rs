@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
-use super::{Failure, FileMemory, Progress, operations::Operations, picture::PicturePolicy};
+use super::{Failure, FileMemory, Progress, operations::Operations, paths, picture::PicturePolicy};
 
 /// All that a call may know and use.
 #[derive(Clone)]
@@ -28,6 +28,18 @@ pub struct ToolContext {
 }
 
 impl ToolContext {
+    /// The path that the model means by `path`.
+    #[must_use]
+    pub fn resolve(&self, path: &str) -> PathBuf {
+        paths::resolve(path, &self.cwd, self.operations.place().home.as_deref())
+    }
+
+    /// Where a file to be read may be: see [`paths::candidates`].
+    #[must_use]
+    pub fn candidates(&self, path: &str) -> Vec<PathBuf> {
+        paths::candidates(path, &self.cwd, self.operations.place().home.as_deref())
+    }
+
     /// The arguments as a type of the tool's own; strings may be borrowed from them.
     ///
     /// # Errors

@@ -7,7 +7,6 @@ use super::{
     BoxFuture, Failure, Tool, ToolContext,
     listing::{Listing, limit},
     operations::FindQuery,
-    paths,
     truncate::{self, MAX_BYTES},
 };
 use crate::protocol::{ToolDeclaration, ToolOutput};
@@ -85,7 +84,7 @@ impl Tool for FindTool {
 async fn execute(context: &ToolContext) -> Result<ToolOutput, Failure> {
     let arguments: Arguments = context.parse()?;
     let limit = limit(arguments.limit, DEFAULT_LIMIT);
-    let root = paths::resolve(arguments.path.as_deref().unwrap_or("."), &context.cwd);
+    let root = context.resolve(arguments.path.as_deref().unwrap_or("."));
     let query = FindQuery { pattern: arguments.pattern, root, limit };
     let hits = context.operations.find(query, context.cancel.clone()).await?;
     if hits.paths.is_empty() {

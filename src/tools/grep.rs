@@ -7,7 +7,6 @@ use super::{
     BoxFuture, Failure, Tool, ToolContext,
     listing::{Listing, limit},
     operations::{GrepHits, GrepQuery},
-    paths,
     truncate::{self, MAX_BYTES, MAX_LINE_UNITS, MAX_LINES},
 };
 use crate::protocol::{ToolDeclaration, ToolOutput};
@@ -97,7 +96,7 @@ async fn execute(context: &ToolContext) -> Result<ToolOutput, Failure> {
     let context_lines = (arguments.context.unwrap_or_default() as usize).min(MAX_LINES);
     let query = GrepQuery {
         pattern: arguments.pattern,
-        root: paths::resolve(arguments.path.as_deref().unwrap_or("."), &context.cwd),
+        root: context.resolve(arguments.path.as_deref().unwrap_or(".")),
         glob: arguments.glob.filter(|glob| !glob.is_empty()),
         ignore_case: arguments.ignore_case.unwrap_or_default(),
         literal: arguments.literal.unwrap_or_default(),

@@ -11,7 +11,6 @@ use super::{
     failure::describe,
     listing::{Listing, limit},
     operations::{FileKind, FolderEntry},
-    paths,
     truncate::{self, MAX_BYTES},
 };
 use crate::protocol::{ToolDeclaration, ToolOutput};
@@ -83,7 +82,7 @@ impl Tool for LsTool {
 
 async fn execute(context: &ToolContext) -> Result<ToolOutput, Failure> {
     let arguments: Arguments = context.parse()?;
-    let path = paths::resolve(arguments.path.as_deref().unwrap_or("."), &context.cwd);
+    let path = context.resolve(arguments.path.as_deref().unwrap_or("."));
     let unreadable = |error: io::Error| match error.kind() {
         io::ErrorKind::NotFound => Failure::new(format!("Path not found: {}", path.display())),
         _ => Failure::new(format!("Cannot read directory: {}", describe(&error, "open", &path))),

@@ -9,22 +9,21 @@ use unicode_normalization::UnicodeNormalization;
 
 /// The absolute path that `path` means for somebody in `cwd`.
 ///
+/// `home` is where the files are, which may be another machine.
+///
 /// Unusual spaces count as plain ones, one leading `@` is a mark and no name, `~` is the home folder, `file://` URLs are
 /// decoded, `.` and `..` are resolved by their names.
 #[must_use]
-pub fn resolve(path: &str, cwd: &Path) -> PathBuf {
-    resolve_from(path, cwd, std::env::home_dir().as_deref())
+pub fn resolve(path: &str, cwd: &Path, home: Option<&Path>) -> PathBuf {
+    let plain: String = path.chars().map(|c| if is_unusual_space(c) { ' ' } else { c }).collect();
+    absolute(plain.strip_prefix('@').unwrap_or(&plain), cwd, home)
 }
 
 /// Where a file to be read may be: the path that is meant first, then spellings that file systems use and models do
 /// not. The first that exists is the file.
 #[must_use]
-pub fn candidates(path: &str, cwd: &Path) -> Vec<PathBuf> {
-    candidates_from(path, cwd, std::env::home_dir().as_deref())
-}
-
-fn candidates_from(path: &str, cwd: &Path, home: Option<&Path>) -> Vec<PathBuf> {
-    let meant = resolve_from(path, cwd, home);
+pub fn candidates(path: &str, cwd: &Path, home: Option<&Path>) -> Vec<PathBuf> {
+    let meant = resolve(path, cwd, home);
     let mut all = vec![meant.clone()];
     let mut add = |candidate: PathBuf| {
         if !all.contains(&candidate) {
@@ -40,11 +39,6 @@ fn candidates_from(path: &str, cwd: &Path, home: Option<&Path>) -> Vec<PathBuf> 
         add(decomposed.replace('\'', "\u{2019}").into());
     }
     all
-}
-
-fn resolve_from(path: &str, cwd: &Path, home: Option<&Path>) -> PathBuf {
-    let plain: String = path.chars().map(|c| if is_unusual_space(c) { ' ' } else { c }).collect();
-    absolute(plain.strip_prefix('@').unwrap_or(&plain), cwd, home)
 }
 
 fn absolute(path: &str, cwd: &Path, home: Option<&Path>) -> PathBuf {
@@ -155,14 +149,14 @@ mod tests {
             ("", "/w"),
         ];
         for (path, meant) in table {
-            assert_eq!(resolve_from(path, Path::new("/w"), Some(Path::new("/u/me"))), Path::new(meant), "{path}");
+            assert_eq!(resolve(path, Path::new("/w"), Some(Path::new("/u/me"))), Path::new(meant), "{path}");
         }
     }
 
     #[test]
     fn names_that_a_model_cannot_spell_are_tried_fc_053() {
         let has = |path: &str, wanted: &str| {
-            let all = candidates_from(path, Path::new("/w"), None);
+            let all = candidates(path, Path::new("/w"), None);
             assert!(all.contains(&PathBuf::from(wanted)), "{path} -> {all:?}");
         };
         has("Shot at 4.05.06 PM.png", "/w/Shot at 4.05.06\u{202f}PM.png");
@@ -171,7 +165,7 @@ mod tests {
         has("it's.txt", "/w/it\u{2019}s.txt");
         has("l'\u{e9}t\u{e9}", "/w/l\u{2019}e\u{301}te\u{301}");
         has("odd\u{a0}name", "/w/odd\u{a0}name");
-        assert_eq!(candidates_from("plain.txt", Path::new("/w"), None).len(), 1);
+        assert_eq!(candidates("plain.txt", Path::new("/w"), None).len(), 1);
         assert_eq!(narrow_space_before_day_half("an amber PMI am"), "an amber PMI\u{202f}am");
     }
 }

@@ -12,7 +12,6 @@ use super::{
     file_memory::{FileMemory, Sight, refuse_if_stale, refuse_if_touched},
     mutation_queue::Turn,
     operations::{Operations, read_all},
-    paths,
 };
 use crate::protocol::{ToolDeclaration, ToolOutput};
 
@@ -74,7 +73,7 @@ impl Tool for WriteTool {
     fn execute(&self, context: ToolContext) -> BoxFuture<'_, ToolOutput> {
         Box::pin(async move {
             let path = match context.parse::<Arguments<'_>>() {
-                Ok(arguments) => paths::resolve(&arguments.path, &context.cwd),
+                Ok(arguments) => context.resolve(&arguments.path),
                 Err(failure) => return failure.into(),
             };
             let turn = match super::turn_to_change(&context, &path).await {

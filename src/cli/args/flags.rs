@@ -7,7 +7,7 @@ use clap::{Args, Parser};
 use super::{cassette::ReplaySpeed, words::ExtensionFlag};
 use crate::{
     cli::mode::{OutputMode, TuiMode},
-    tools::operations::sandbox::SandboxMode,
+    tools::operations::{sandbox::SandboxMode, ssh::Target},
 };
 
 /// The command line as it was typed.
@@ -113,10 +113,13 @@ pub struct SessionFlags {
     pub name: Option<String>,
 }
 
-/// Which tools.
+/// Which tools, and where they work.
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Tools")]
 pub struct ToolFlags {
+    /// Work on another machine: all tools and the user's commands run there, in the folder or the home folder
+    #[arg(long, value_name = "[USER@]HOST[:FOLDER]")]
+    pub ssh: Option<Target>,
     /// Allow only these tools: names or patterns with *, separated by commas; or change the usual ones with +NAME and
     /// -NAME
     #[arg(short, long, value_name = "NAMES")]

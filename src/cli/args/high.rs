@@ -19,6 +19,7 @@ use crate::{
         paths,
     },
     protocol::ThinkingLevel,
+    tools::operations::ssh::Target,
 };
 
 /// Where the program was started.
@@ -157,6 +158,8 @@ pub struct HiArgs {
     pub system_prompt: Option<String>,
     /// `--append-system-prompt`, in order.
     pub append_system_prompt: Vec<String>,
+    /// `--ssh`: the machine that tools work on, when it is not this one.
+    pub ssh: Option<Target>,
     /// With which resources.
     pub resources: Resources,
     /// With which confinement.
@@ -227,6 +230,7 @@ impl HiArgs {
             session_dir: path(low.session.session_dir),
             name: name.map(str::to_owned),
             model,
+            ssh: low.tools.ssh.clone(),
             tools: tool_request(low.tools),
             system_prompt: given(low.prompt.system_prompt),
             append_system_prompt: low.prompt.append_system_prompt,

@@ -64,6 +64,8 @@ const SETTINGS: &[(&[&str], Kind)] = &[
     (&["shellPath"], Text),
     (&["shellCommandPrefix"], Text),
     (&["sandbox"], Object),
+    (&["ssh"], Object),
+    (&["ssh", "options"], Texts),
     (&["defaultProjectTrust"], Word(&["ask", "always", "never"])),
     (&["hideThinkingBlock"], Flag),
     (&["enableSkillCommands"], Flag),

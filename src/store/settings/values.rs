@@ -275,6 +275,12 @@ impl Settings {
         self.text(&["shellPath"])
     }
 
+    /// `ssh.options`: arguments of every call of ssh.
+    #[must_use]
+    pub fn ssh_options(&self) -> Vec<String> {
+        self.texts(&["ssh", "options"]).unwrap_or_default()
+    }
+
     /// `shellCommandPrefix`.
     #[must_use]
     pub fn shell_command_prefix(&self) -> Option<&str> {

@@ -114,7 +114,10 @@ async fn execute(context: &ToolContext) -> Result<ToolOutput, Failure> {
     let end =
         run::follow(process.as_mut(), &mut capture, timeout, &context.cancel, |_| context.progress.changed()).await;
     let wall = start.elapsed();
-    let captured = capture.finish().await;
+    let mut captured = capture.finish().await;
+    if !context.operations.place().is_here {
+        captured.spilled.note_other_machine();
+    }
     match end {
         Ok(End::Exited { code }) => Ok(finished(&captured, code, wall)),
         Ok(End::TimedOut { shell }) => {

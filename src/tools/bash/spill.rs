@@ -34,6 +34,17 @@ pub struct Spilled {
     pub note: Option<String>,
 }
 
+impl Spilled {
+    /// Adds that the file is not where commands run.
+    pub fn note_other_machine(&mut self) {
+        if self.path.is_some() {
+            let text = "That file is on the user's machine, which your tools do not reach: write output that you need \
+                        whole into a file";
+            self.note = Some(self.note.take().map_or_else(|| text.to_owned(), |note| format!("{note}. {text}")));
+        }
+    }
+}
+
 impl Spill {
     pub fn new() -> Self {
         Self { state: State::Held(Vec::new()), left: SPILL_AT_MOST }

@@ -17,7 +17,7 @@ use super::{
     file_memory::{Sight, refuse_if_stale},
     mutation_queue::Turn,
     operations::{FileStat, Operations, read_all},
-    paths, truncate,
+    truncate,
 };
 use crate::protocol::{Block, ToolDeclaration, ToolOutput};
 
@@ -113,7 +113,7 @@ impl Tool for EditTool {
                         "Edit tool input is invalid. edits must contain at least one replacement.",
                     );
                 }
-                Ok(arguments) => paths::resolve(&arguments.path, &context.cwd),
+                Ok(arguments) => context.resolve(&arguments.path),
                 Err(failure) => return failure.into(),
             };
             let turn = match super::turn_to_change(&context, &path).await {

@@ -53,6 +53,23 @@ pub struct FolderEntry {
     pub kind: Option<FileKind>,
 }
 
+/// Whose files and processes operations work with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The home folder, which `~` means.
+    pub home: Option<PathBuf>,
+    /// Files that this process writes by itself can be read there.
+    pub is_here: bool,
+}
+
+impl Place {
+    /// This machine.
+    #[must_use]
+    pub fn here() -> Self {
+        Self { home: std::env::home_dir(), is_here: true }
+    }
+}
+
 /// An open regular file.
 pub trait FileReader: Send {
     /// Facts from when it was opened.
@@ -96,6 +113,9 @@ pub trait Operations: Send + Sync {
 
     /// Searches file names.
     fn find(&self, query: FindQuery, cancel: CancellationToken) -> BoxFuture<'_, Result<FindHits, SearchError>>;
+
+    /// Whose files and processes they are.
+    fn place(&self) -> Place;
 
     /// Starts a shell command.
     fn spawn(&self, command: ShellCommand) -> BoxFuture<'_, io::Result<Box<dyn Process>>>;

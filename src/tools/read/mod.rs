@@ -17,7 +17,6 @@ use super::{
     encoding::{ANALYSED_AT_MOST, Decoded, PlainCheck, TextEncoding},
     file_memory::{Eye, Sight},
     operations::{FileReader, FileStat, read_all},
-    paths,
     picture::{self, ImageKind, Picture},
     truncate::{self, MAX_BYTES, MAX_LINES, TruncatedBy},
 };
@@ -141,7 +140,7 @@ async fn execute(context: &ToolContext) -> Result<ToolOutput, Failure> {
 
 /// Opens the file at the first of the places where it may be.
 async fn open(context: &ToolContext, path: &str) -> Result<(PathBuf, Box<dyn FileReader>), Failure> {
-    let mut candidates = paths::candidates(path, &context.cwd);
+    let mut candidates = context.candidates(path);
     let meant = candidates.remove(0);
     let error = match context.operations.open(&meant).await {
         Ok(reader) => return Ok((meant, reader)),

@@ -14,8 +14,8 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    FileReader, FileStat, FindHits, FindQuery, FolderEntry, GrepHits, GrepQuery, Operations, Process, SearchError,
-    ShellCommand,
+    FileReader, FileStat, FindHits, FindQuery, FolderEntry, GrepHits, GrepQuery, Operations, Place, Process,
+    SearchError, ShellCommand,
 };
 use crate::tools::BoxFuture;
 
@@ -74,6 +74,10 @@ impl Operations for Local {
 
     fn find(&self, query: FindQuery, cancel: CancellationToken) -> BoxFuture<'_, Result<FindHits, SearchError>> {
         search(cancel, move |cancel| find::run(&query, &walk::everything(), cancel))
+    }
+
+    fn place(&self) -> Place {
+        Place::here()
     }
 
     fn spawn(&self, command: ShellCommand) -> BoxFuture<'_, io::Result<Box<dyn Process>>> {

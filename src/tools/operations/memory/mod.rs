@@ -38,8 +38,8 @@ use std::{
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    FileReader, FileStat, FindHits, FindQuery, FolderEntry, GrepHits, GrepQuery, Operations, Process, SearchError,
-    ShellCommand,
+    FileReader, FileStat, FindHits, FindQuery, FolderEntry, GrepHits, GrepQuery, Operations, Place, Process,
+    SearchError, ShellCommand,
 };
 use crate::tools::{BoxFuture, paths::normalize};
 
@@ -223,6 +223,10 @@ impl Operations for Memory {
 
     fn find(&self, query: FindQuery, cancel: CancellationToken) -> BoxFuture<'_, Result<FindHits, SearchError>> {
         now(if cancel.is_cancelled() { Err(SearchError::Cancelled) } else { search::find(&self.look(), &query) })
+    }
+
+    fn place(&self) -> Place {
+        Place { home: None, is_here: false }
     }
 
     fn spawn(&self, command: ShellCommand) -> BoxFuture<'_, io::Result<Box<dyn Process>>> {

@@ -17,8 +17,8 @@ use std::{
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    FileReader, FileStat, FindHits, FindQuery, FolderEntry, GrepHits, GrepQuery, Operations, Process, SearchError,
-    ShellCommand,
+    FileReader, FileStat, FindHits, FindQuery, FolderEntry, GrepHits, GrepQuery, Operations, Place, Process,
+    SearchError, ShellCommand,
 };
 use crate::tools::{BoxFuture, paths::normalize};
 
@@ -131,6 +131,10 @@ impl Operations for Ssh {
                 hits = self.find_there(&query) => hits,
             }
         })
+    }
+
+    fn place(&self) -> Place {
+        Place { home: Some(self.facts.home.clone()), is_here: false }
     }
 
     fn spawn(&self, command: ShellCommand) -> BoxFuture<'_, io::Result<Box<dyn Process>>> {

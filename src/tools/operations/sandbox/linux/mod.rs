@@ -17,8 +17,8 @@ use super::{Access, Policy, SandboxError, error};
 use crate::tools::{
     BoxFuture,
     operations::{
-        FileReader, FileStat, FindHits, FindQuery, FolderEntry, GrepHits, GrepQuery, Operations, Process, SearchError,
-        ShellCommand,
+        FileReader, FileStat, FindHits, FindQuery, FolderEntry, GrepHits, GrepQuery, Operations, Place, Process,
+        SearchError, ShellCommand,
         local::{self, LocalProcess, files},
     },
 };
@@ -173,6 +173,10 @@ fn with_temp(policy: Policy) -> Result<(Policy, Arc<Temp>), SandboxError> {
 }
 
 impl Operations for Sandboxed {
+    fn place(&self) -> Place {
+        Place::here()
+    }
+
     fn stat<'a>(&'a self, path: &'a Path) -> BoxFuture<'a, io::Result<FileStat>> {
         let path = path.to_owned();
         self.off_thread(move |reach| reach.with(&path, Access::Read, files::stat))
