@@ -26,7 +26,7 @@ async fn begin(sandbox: &Sandbox, args: &[&str]) -> Child {
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let child = command.spawn().unwrap();
     within("running command", async {
-        while !sandbox.exists("running") {
+        while !sandbox.exists("running") || !sandbox.exists("pid") {
             tokio::time::sleep(std::time::Duration::from_millis(10)).await;
         }
     })
@@ -138,15 +138,25 @@ async fn a_reader_that_goes_away_ends_the_run_without_a_panic() {
 
 #[tokio::test]
 async fn after_kill_9_in_the_middle_of_a_call_each_call_has_one_result_and_nothing_is_repeated() {
-    let command = "echo x >> effects; echo $$ > pid.new; mv pid.new pid; touch running; sleep 600 & wait";
+    let command = "echo x >> effects; (env -i setsid sh -c 'echo $$ > escaped; touch running; exec sleep 600' &); \
+                   echo $$ > pid.new; mv pid.new pid; sleep 600 & wait";
     let both = calls([call("bash", json!({"command": command})), call("read", json!({"path": "note.txt"}))]);
     let sandbox = Sandbox::new(replies([both, text("recovered")])).await;
     sandbox.write("note.txt", "hello");
     let mut child = begin(&sandbox, &["--mode", "json", "go"]).await;
     signal(&child, Signal::KILL);
     within("end", child.wait()).await.unwrap();
-    // Nobody could take the command along.
-    end_command(&sandbox);
+    // Also the one that left the group, its parent and its environment.
+    group_gone(&sandbox).await;
+    if cfg!(target_os = "linux") {
+        let escaped = Pid::from_raw(sandbox.read("escaped").trim().parse().unwrap()).unwrap();
+        within("end of what got away", async {
+            while rustix::process::test_kill_process(escaped).is_ok() {
+                tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+            }
+        })
+        .await;
+    }
 
     sandbox.json(&["--continue", "and now?"]).await;
     let results = results(&sandbox.session_file());

@@ -11,6 +11,9 @@ use crate::{
     },
 };
 
+#[cfg(target_os = "linux")]
+mod trees;
+
 /// A name that only the processes of one test have in their command line.
 fn unique() -> String {
     format!("{}.{}", 300 + std::process::id() % 500, uuid::Uuid::new_v4().as_u128() % 1_000_000_000)

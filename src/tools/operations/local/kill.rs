@@ -1,7 +1,19 @@
 //! Ending a shell command with all that it started.
 //!
-//! A command runs in a session and process group of its own, and one signal ends the group. A process that leaves the
-//! group still carries the mark that was put into the command's environment; on Linux it is found by that.
+//! A command runs in a session and process group of its own, and one signal reaches the group. On Linux the processes
+//! that left it are found by the command's [`Mark`] and by their parents. First all are stopped, until a look finds no
+//! new one, so that nobody starts another meanwhile or loses the parent by which it is found; then all are killed.
+//!
+//! Why so, and not otherwise:
+//! - A subreaper would show who was started by this process, but not by which of its commands, once the parents in
+//!   between are gone; it would have to reap strangers' children, also in a program that only embeds us.
+//! - A control group for each command is the exact answer, where one may be made: rarely for a user's session and
+//!   rarely in a container. It would be a second way beside this one.
+//! - A parent-death signal ends the shell alone, and comes when the *thread* that started it ends, which may be long
+//!   before the process does. The [`watcher`] does what it was meant for.
+//!
+//! What is asked of a program that runs already (`docker run -d`, `systemd-run`, `at`) is no process of the command.
+//! Nor can a process be killed that has another user's rights.
 
 use std::{
     collections::HashMap,
@@ -9,36 +21,27 @@ use std::{
 };
 
 use rustix::process::{Pid, Signal};
-use uuid::Uuid;
 
-/// The variable that marks a command's processes. Nested agents add theirs to the ones around them.
-const MARK_VARIABLE: &str = "TROUPE_CALL";
+#[cfg(target_os = "linux")]
+use super::processes;
+use super::{mark::Mark, watcher};
 
 /// The commands that run now.
-static RUNNING: LazyLock<Mutex<HashMap<Uuid, Pid>>> = LazyLock::new(Mutex::default);
+static RUNNING: LazyLock<Mutex<HashMap<Mark, Root>>> = LazyLock::new(Mutex::default);
 
-/// The mark of one command.
+/// The shell of a command, which leads a group and a session.
 #[derive(Clone, Copy, Debug)]
-pub struct Mark(Uuid);
-
-impl Mark {
-    pub fn new() -> Self {
-        Self(Uuid::new_v4())
-    }
-
-    /// The variable that carries the mark, together with the marks that this process carries itself.
-    pub fn variable(self) -> (&'static str, String) {
-        match std::env::var(MARK_VARIABLE) {
-            Ok(inherited) if !inherited.is_empty() => (MARK_VARIABLE, format!("{inherited},{}", self.0)),
-            _ => (MARK_VARIABLE, self.0.to_string()),
-        }
-    }
+struct Root {
+    group: Pid,
+    /// When it began, in the system's clock ticks; 0 where that is not known.
+    #[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "only Linux shows processes by their age"))]
+    begun: u64,
 }
 
 /// The processes of one command. Dropping it kills them, unless they were let go.
 #[derive(Debug)]
 pub struct Tree {
-    group: Pid,
+    root: Root,
     mark: Mark,
     owned: bool,
 }
@@ -46,14 +49,20 @@ pub struct Tree {
 impl Tree {
     /// The tree whose root leads the process group `group`.
     pub fn new(group: Pid, mark: Mark) -> Self {
-        RUNNING.lock().unwrap_or_else(PoisonError::into_inner).insert(mark.0, group);
-        Self { group, mark, owned: true }
+        #[cfg(target_os = "linux")]
+        let begun = processes::ProcessFacts::of(group.as_raw_nonzero().get()).map_or(0, |process| process.begun);
+        #[cfg(not(target_os = "linux"))]
+        let begun = 0;
+        let root = Root { group, begun };
+        RUNNING.lock().unwrap_or_else(PoisonError::into_inner).insert(mark, root);
+        watcher::begun(group, mark);
+        Self { root, mark, owned: true }
     }
 
     /// Kills the tree, once: the group's number may belong to others when all of it is gone.
     pub fn kill(&mut self) {
         if std::mem::take(&mut self.owned) {
-            kill(self.group, self.mark.0);
+            kill(self.root, self.mark);
         }
     }
 
@@ -61,66 +70,66 @@ impl Tree {
     pub fn let_go(&mut self) {
         self.owned = false;
     }
+
+    /// The living processes of the tree.
+    #[cfg(target_os = "linux")]
+    pub fn processes(&self) -> Vec<i32> {
+        processes::of_command(self.root.group, self.root.begun, self.mark)
+    }
 }
 
 impl Drop for Tree {
     fn drop(&mut self) {
         self.kill();
-        RUNNING.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.mark.0);
+        RUNNING.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.mark);
+        watcher::ended(self.root.group, self.mark);
     }
 }
 
 /// Kills all shell commands that run now: for a process that is about to end without dropping what it owns.
 pub fn kill_all() {
     let running: Vec<_> =
-        RUNNING.lock().unwrap_or_else(PoisonError::into_inner).iter().map(|(mark, group)| (*mark, *group)).collect();
-    for (mark, group) in running {
-        kill(group, mark);
+        RUNNING.lock().unwrap_or_else(PoisonError::into_inner).iter().map(|(mark, root)| (*mark, *root)).collect();
+    for (mark, root) in running {
+        kill(root, mark);
     }
 }
 
-fn kill(group: Pid, mark: Uuid) {
-    // Fails when the group is gone already.
-    let _ = rustix::process::kill_process_group(group, Signal::KILL);
+fn kill(root: Root, mark: Mark) {
+    // Each fails when the group is gone already.
+    let _ = rustix::process::kill_process_group(root.group, Signal::STOP);
     #[cfg(target_os = "linux")]
-    kill_marked(mark);
+    kill_members(root, mark);
     #[cfg(not(target_os = "linux"))]
     let _ = mark;
+    let _ = rustix::process::kill_process_group(root.group, Signal::KILL);
 }
 
-/// Kills every process with the mark in its environment, until a look finds none: one may start another meanwhile.
+/// Stops what belongs to the command until a look finds nothing new, then kills all of it, and then what began in
+/// spite of that.
 #[cfg(target_os = "linux")]
-fn kill_marked(mark: Uuid) {
-    const ROUNDS: usize = 8;
-    for _ in 0..ROUNDS {
-        let marked = marked(mark);
-        if marked.is_empty() {
-            return;
+fn kill_members(root: Root, mark: Mark) {
+    /// So many looks for each of the two: a program that starts others all the time is not followed for ever.
+    const LOOKS: usize = 8;
+    let own = rustix::process::getpid().as_raw_nonzero().get();
+    let send = |pid: i32, signal| {
+        if let Some(pid) = Pid::from_raw(pid) {
+            // Fails when it is gone, or not ours to end.
+            let _ = rustix::process::kill_process(pid, signal);
         }
-        for process in marked {
-            let _ = rustix::process::kill_process(process, Signal::KILL);
+    };
+    let mut known = std::collections::HashSet::new();
+    for last in [Signal::STOP, Signal::KILL] {
+        if last == Signal::KILL {
+            known.iter().for_each(|pid| send(*pid, Signal::KILL));
+        }
+        for _ in 0..LOOKS {
+            let mut found = processes::of_command(root.group, root.begun, mark);
+            found.retain(|pid| *pid != own && known.insert(*pid));
+            if found.is_empty() {
+                break;
+            }
+            found.into_iter().for_each(|pid| send(pid, last));
         }
     }
-}
-
-/// The living processes that were started with the mark. Zombies have no environment and are not among them.
-#[cfg(target_os = "linux")]
-fn marked(mark: Uuid) -> Vec<Pid> {
-    let mark = mark.to_string();
-    let own = rustix::process::getpid();
-    let Ok(processes) = std::fs::read_dir("/proc") else { return Vec::new() };
-    processes
-        .flatten()
-        .filter_map(|entry| entry.file_name().to_str()?.parse().ok().and_then(Pid::from_raw))
-        .filter(|process| *process != own && carries(*process, &mark))
-        .collect()
-}
-
-#[cfg(target_os = "linux")]
-fn carries(process: Pid, mark: &str) -> bool {
-    let Ok(environment) = std::fs::read(format!("/proc/{}/environ", process.as_raw_nonzero())) else { return false };
-    environment
-        .split(|byte| *byte == 0)
-        .filter_map(|variable| variable.strip_prefix(MARK_VARIABLE.as_bytes())?.strip_prefix(b"="))
-        .any(|marks| marks.split(|byte| *byte == b',').any(|one| one == mark.as_bytes()))
 }

@@ -3,7 +3,8 @@
 //! - `files`: reading and writing.
 //! - `walk`: which files a search sees.
 //! - `grep` and `find`: searches.
-//! - `shell`: shell commands; `kill`: ending them with all that they started.
+//! - `shell`: shell commands; `kill`: ending them with all that they started, which `mark` and `processes` find;
+//!   `watcher`: ending them when we die; `waiting`: whether they wait for input.
 
 use std::{io, path::Path, path::PathBuf};
 
@@ -23,8 +24,14 @@ pub(super) mod files;
 pub(super) mod find;
 pub(super) mod grep;
 mod kill;
+mod mark;
+#[cfg(target_os = "linux")]
+mod processes;
 mod shell;
+#[cfg(target_os = "linux")]
+mod waiting;
 pub(super) mod walk;
+mod watcher;
 
 pub use kill::kill_all as kill_all_commands;
 pub(super) use shell::LocalProcess;

@@ -7,11 +7,14 @@ use std::{
     process::{ExitStatus, Stdio},
 };
 
-use process_wrap::tokio::{ChildWrapper, CommandWrap, ProcessSession};
 use rustix::process::Pid;
-use tokio::{io::AsyncReadExt, net::unix::pipe, process::Command};
+use tokio::{
+    io::AsyncReadExt,
+    net::unix::pipe,
+    process::{Child, Command},
+};
 
-use super::kill::{Mark, Tree};
+use super::{kill::Tree, mark::Mark};
 use crate::tools::{
     BoxFuture,
     operations::{Input, InputWriter, Process, ProcessEvent, ShellCommand},
@@ -23,11 +26,14 @@ const READ_SIZE: usize = 64 << 10;
 /// A running shell command.
 #[derive(Debug)]
 pub struct LocalProcess {
-    child: Box<dyn ChildWrapper>,
+    child: Child,
     /// None when nobody can write any more.
     output: Option<pipe::Receiver>,
     exited: bool,
     tree: Tree,
+    /// The inode number of the input's pipe.
+    #[cfg(target_os = "linux")]
+    input: Option<u64>,
 }
 
 impl LocalProcess {
@@ -62,12 +68,38 @@ impl LocalProcess {
             };
         }
         process.env(variable, marks);
-        let child = CommandWrap::from(process).wrap(ProcessSession).spawn().map_err(|error| {
+        detach(&mut process, mark);
+        let child = process.spawn().map_err(|error| {
             io::Error::new(error.kind(), format!("Cannot start the shell {}: {error}", shell.display()))
         })?;
         let group = child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
         let group = group.ok_or_else(|| io::Error::other("The shell ended before it could be watched."))?;
-        Ok(Self { child, output: Some(output), exited: false, tree: Tree::new(group, mark) })
+        let tree = Tree::new(group, mark);
+        #[cfg(target_os = "linux")]
+        let input = child.stdin.as_ref().and_then(|pipe| rustix::fs::fstat(pipe).ok()).map(|stat| stat.st_ino);
+        Ok(Self {
+            child,
+            output: Some(output),
+            exited: false,
+            tree,
+            #[cfg(target_os = "linux")]
+            input,
+        })
+    }
+}
+
+/// Makes the process the leader of a session of its own, and marks it and all that it will start.
+fn detach(process: &mut Command, mark: Mark) {
+    let between_fork_and_exec = move || {
+        rustix::process::setsid()?;
+        mark.limit_this_process();
+        Ok(())
+    };
+    // SAFETY: between fork and exec only async-signal-safe functions may be called. These are system calls, and nothing
+    // is allocated. There is no other way to run code in the child, and no other way to a session of its own.
+    #[allow(unsafe_code, reason = "said above")]
+    unsafe {
+        process.pre_exec(between_fork_and_exec);
     }
 }
 
@@ -75,8 +107,6 @@ impl Process for LocalProcess {
     fn next<'a>(&'a mut self, buffer: &'a mut Vec<u8>) -> BoxFuture<'a, io::Result<ProcessEvent>> {
         Box::pin(async move {
             let Self { child, output, exited, .. } = self;
-            // The wrapper's own `wait` also waits for reparented children, which must not hold up the result.
-            let shell = child.inner_mut();
             tokio::select! {
                 read = read(output.as_mut(), buffer) => {
                     if read? > 0 {
@@ -85,7 +115,7 @@ impl Process for LocalProcess {
                     *output = None;
                     Ok(ProcessEvent::Closed)
                 }
-                status = shell.wait(), if !*exited => {
+                status = child.wait(), if !*exited => {
                     *exited = true;
                     Ok(ProcessEvent::Exited { code: exit_code(status?) })
                 }
@@ -102,8 +132,12 @@ impl Process for LocalProcess {
     }
 
     fn take_input(&mut self) -> Option<InputWriter> {
-        let input = self.child.stdin().take()?;
-        Some(Box::new(input))
+        self.child.stdin.take().map(|input| Box::new(input) as InputWriter)
+    }
+
+    #[cfg(target_os = "linux")]
+    fn waits_for_input(&self) -> Option<bool> {
+        super::waiting::any_waits(&self.tree.processes(), self.input?)
     }
 }
 
