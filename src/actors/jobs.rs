@@ -1,5 +1,5 @@
-//! The jobs of an agent: shell commands that the user runs. Each runs in a worker of its own; its record is stored
-//! when it is over, or at the end of the trace that runs meanwhile.
+//! The jobs of an agent. The user's shell commands: each runs in a worker of its own; its record is stored when it is
+//! over, or at the end of the trace that runs meanwhile. And the model's background jobs, which end with this actor.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -9,7 +9,8 @@ use tokio_util::sync::CancellationToken;
 use super::{
     address::Addr,
     chain::Asking,
-    reply::ReplyTo,
+    job_worker::{JobWork, JobWorker, Started},
+    reply::{CommandResult, ReplyTo},
     shared::AgentShared,
     spawn::{ended, spawn_worker},
     turn_loop::LoopMsg,
@@ -19,10 +20,15 @@ use crate::{
         AgentMessage, Command, CommandError, EntryBody, Event, Reply,
         ask::{AskPoint, UserBashAsk, UserBashVerdict},
         command::BashResult,
+        event::NoticeLevel,
+        jobs::{JobInfo, JobList, JobOutput, JobsCommand},
         message::BashExecution,
         time::now_ms,
     },
-    tools::user_bash,
+    tools::{
+        jobs::{Job, JobBoard, JobEnd, JobSpec, JobState, described},
+        user_bash,
+    },
 };
 
 /// What the actor is told.
@@ -40,8 +46,22 @@ pub enum JobsMsg {
         /// Who wants the result.
         reply: ReplyTo,
     },
-    /// Cancel all that run.
+    /// Cancel all commands of the user that run.
     AbortAll,
+    /// Start a background job.
+    Start {
+        /// The job.
+        spec: Box<JobSpec>,
+        /// Who wants to know whether it runs.
+        started: Started,
+    },
+    /// Show background jobs, or end one.
+    Look {
+        /// What is wanted.
+        command: JobsCommand,
+        /// Who wants it.
+        reply: ReplyTo,
+    },
     /// A worker is gone.
     Gone(ActorId),
 }
@@ -49,7 +69,8 @@ pub enum JobsMsg {
 /// State of the actor.
 pub struct JobsState {
     shared: Arc<AgentShared>,
-    running: HashMap<ActorId, CancellationToken>,
+    commands: HashMap<ActorId, CancellationToken>,
+    jobs: HashMap<ActorId, Arc<Job>>,
 }
 
 /// The actor.
@@ -61,7 +82,11 @@ impl Actor for Jobs {
     type Arguments = Arc<AgentShared>;
 
     async fn pre_start(&self, _: ActorRef<JobsMsg>, shared: Arc<AgentShared>) -> Result<JobsState, ActorProcessingErr> {
-        Ok(JobsState { shared, running: HashMap::new() })
+        // Their workers died with the incarnation that had started them.
+        for job in shared.job_board.running() {
+            job.ended(JobEnd::Lost("the actor that ran it was restarted".to_owned()));
+        }
+        Ok(JobsState { shared, commands: HashMap::new(), jobs: HashMap::new() })
     }
 
     async fn handle(
@@ -73,7 +98,7 @@ impl Actor for Jobs {
         match message {
             JobsMsg::Run { id, command, exclude_from_context, asking, reply } => {
                 let cancel = CancellationToken::new();
-                let work = Job {
+                let work = UserCommand {
                     shared: state.shared.clone(),
                     id,
                     command,
@@ -84,11 +109,18 @@ impl Actor for Jobs {
                 };
                 // A worker that does not start drops the duty to answer, which answers.
                 if let Ok(worker) = spawn_worker("UserBash", "", UserBash, (), work, myself.get_cell()).await {
-                    state.running.insert(worker.id(), cancel);
+                    state.commands.insert(worker.id(), cancel);
                 }
             }
-            JobsMsg::AbortAll => state.running.values().for_each(CancellationToken::cancel),
-            JobsMsg::Gone(id) => drop(state.running.remove(&id)),
+            JobsMsg::AbortAll => state.commands.values().for_each(CancellationToken::cancel),
+            JobsMsg::Start { spec, started } => state.start(&myself, *spec, started).await,
+            JobsMsg::Look { command, reply } => reply.send(look(&state.shared.job_board, &command)),
+            JobsMsg::Gone(id) => {
+                state.commands.remove(&id);
+                if let Some(job) = state.jobs.remove(&id) {
+                    job.ended(JobEnd::Lost("its worker died".to_owned()));
+                }
+            }
         }
         Ok(())
     }
@@ -104,10 +136,84 @@ impl Actor for Jobs {
         }
         Ok(())
     }
+
+    async fn post_stop(&self, _: ActorRef<JobsMsg>, state: &mut JobsState) -> Result<(), ActorProcessingErr> {
+        let board = &state.shared.job_board;
+        let ending = board.running().into_iter().map(|job| {
+            let text = format!("{} ended with the agent that had started it: {}", job.id(), job.command());
+            job.kill();
+            text
+        });
+        let notices = ending.chain(board.kept());
+        state.shared.publish(notices.map(|text| Event::Notice { level: NoticeLevel::Info, text }).collect());
+        // The workers are killed when this returns, and their processes with them.
+        Ok(())
+    }
 }
 
-/// One command.
-struct Job {
+impl JobsState {
+    /// Has a worker run a job. One that does not start drops the duty to answer, which answers.
+    async fn start(&mut self, myself: &ActorRef<JobsMsg>, spec: JobSpec, started: Started) {
+        let board = self.shared.job_board.clone();
+        let (job, orders) = match board.add(spec.command.clone()) {
+            Ok(added) => added,
+            Err(failure) => return drop(started.send(Err(failure))),
+        };
+        let work = JobWork { spec, job: job.clone(), orders, board: board.clone(), started };
+        match spawn_worker("Job", job.id(), JobWorker, (), work, myself.get_cell()).await {
+            Ok(worker) => drop(self.jobs.insert(worker.id(), job)),
+            Err(_) => board.remove(&job),
+        }
+    }
+}
+
+/// Answers a person who looks at background jobs. What a model has read is not touched.
+fn look(board: &JobBoard, command: &JobsCommand) -> CommandResult {
+    let find = |id| board.find(id).map_err(|failure| CommandError::Refused(failure.to_string()));
+    Ok(match command {
+        JobsCommand::List => Reply::Jobs(list(board)),
+        JobsCommand::Read { id, from } => {
+            let job = find(id)?;
+            let since = job.output().since(*from);
+            Reply::JobOutput(JobOutput {
+                job: info(&job),
+                output: since.text,
+                lost: since.lost,
+                next: since.end,
+                full_output_path: since.path.map(|path| path.display().to_string()),
+            })
+        }
+        JobsCommand::Kill { id } => {
+            find(id)?.kill();
+            Reply::Jobs(list(board))
+        }
+    })
+}
+
+fn list(board: &JobBoard) -> JobList {
+    JobList { jobs: board.all().iter().map(|job| info(job)).collect(), kept: board.kept() }
+}
+
+fn info(job: &Job) -> JobInfo {
+    let (mut waits_for_input, mut exit_code) = (false, None);
+    match job.state() {
+        JobState::Running { waits_for_input: waits, .. } => waits_for_input = waits,
+        JobState::Ended { end: JobEnd::Exited(code), .. } => exit_code = Some(code),
+        JobState::Ended { .. } => {}
+    }
+    JobInfo {
+        id: job.id().to_owned(),
+        command: job.command().to_owned(),
+        running: job.is_running(),
+        waits_for_input,
+        exit_code,
+        seconds: (job.age().as_secs_f64() * 10.0).round() / 10.0,
+        status: described(job),
+    }
+}
+
+/// One command of the user.
+struct UserCommand {
     shared: Arc<AgentShared>,
     id: Option<String>,
     command: String,
@@ -120,23 +226,23 @@ struct Job {
 struct UserBash;
 
 impl Actor for UserBash {
-    type Msg = Job;
+    type Msg = UserCommand;
     type State = ();
     type Arguments = ();
 
-    async fn pre_start(&self, _: ActorRef<Job>, (): ()) -> Result<(), ActorProcessingErr> {
+    async fn pre_start(&self, _: ActorRef<UserCommand>, (): ()) -> Result<(), ActorProcessingErr> {
         Ok(())
     }
 
-    async fn handle(&self, myself: ActorRef<Job>, job: Job, (): &mut ()) -> Result<(), ActorProcessingErr> {
-        run(job).await;
+    async fn handle(&self, myself: ActorRef<UserCommand>, command: UserCommand, (): &mut ()) -> Result<(), ActorProcessingErr> {
+        run(command).await;
         myself.stop(None);
         Ok(())
     }
 }
 
-async fn run(job: Job) {
-    let Job { shared, id, command, exclude_from_context, asking, cancel, reply } = job;
+async fn run(command: UserCommand) {
+    let UserCommand { shared, id, command, exclude_from_context, asking, cancel, reply } = command;
     let config = shared.config.clone();
     let mut verdict = UserBashVerdict::Allow;
     if config.chain.has(AskPoint::UserBash) {

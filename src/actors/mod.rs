@@ -4,12 +4,12 @@
 //! |---|---|
 //! | [`runtime`], [`extensions`], [`fleet`], [`agent`] | the supervisors, from the root down |
 //! | [`session_writer`], [`event_bus`], [`compactor`], [`jobs`], [`turn_loop`] | the actors of one agent, in the order of their start |
-//! | [`prepare`], [`provider_stream`], [`tool_batch`], [`tool_call`], [`asker`], [`call_guard`], [`input_guard`], [`store_check`] | workers: one piece of work each; only they may wait |
+//! | [`prepare`], [`provider_stream`], [`tool_batch`], [`tool_call`], [`asker`], [`call_guard`], [`input_guard`], [`store_check`], [`job_worker`] | workers: one piece of work each; only they may wait |
 //! | [`extension`], [`chain`] | extensions: their actor, and how they are asked |
 //! | [`compaction`] | what a compaction folds away, and the requests for summaries |
 //! | [`dispatch`] | where a request of a virtual model goes |
 //! | [`front`] | those who give agents work and show what they do |
-//! | [`turn`], [`turn_io`], [`queues`], [`batch`], [`retry`], [`resume`], [`route_facts`], [`restart`] | pure: the turn loop's machine and its parts, the restart policy |
+//! | [`turn`], [`turn_io`], [`queues`], [`batch`], [`retry`], [`resume`], [`route_facts`], [`job_news`], [`restart`] | pure: the turn loop's machine and its parts, the restart policy |
 //! | [`address`], [`reply`], [`spawn`], [`subscriber`], [`shared`], [`trace`] | how actors are addressed, answered, started and watched; what those of an agent share |
 
 pub mod address;
@@ -27,6 +27,8 @@ pub mod extensions;
 pub mod fleet;
 pub mod front;
 pub mod input_guard;
+pub mod job_news;
+pub mod job_worker;
 pub mod jobs;
 pub mod prepare;
 pub mod provider_stream;

@@ -36,7 +36,7 @@ use crate::{
     },
     providers::{CacheRetention, Provider, RequestRetry, Timeouts, catalogue::LiveCatalogue},
     store::{settings::values::CompactionSettings, tree::TreeView},
-    tools::{FileMemory, SessionFacts, Tool, operations::Operations},
+    tools::{FileMemory, SessionFacts, Tool, jobs::JobBoard, operations::Operations},
 };
 
 /// Gives the provider that speaks a model's wire.
@@ -184,6 +184,8 @@ pub struct AgentShared {
     pub tree: watch::Sender<Option<TreeView>>,
     /// What its tools have read.
     pub file_memory: Arc<FileMemory>,
+    /// Its background jobs.
+    pub job_board: Arc<JobBoard>,
     selection: Mutex<Selection>,
 }
 
@@ -208,6 +210,7 @@ impl AgentShared {
             phase: watch::Sender::new("idle"),
             tree: watch::Sender::new(None),
             file_memory: Arc::default(),
+            job_board: Arc::default(),
             selection: Mutex::new(selection),
         });
         for observer in &shared.config.observers {

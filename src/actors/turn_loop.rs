@@ -25,6 +25,7 @@ use super::{
     compaction,
     event_bus::BusMsg,
     input_guard::Admission,
+    job_news::JobNews,
     prepare::{Prepared, ReadyRequest},
     queues::Queues,
     reply::{CommandResult, ReplyTo},
@@ -112,6 +113,8 @@ pub struct LoopState {
     early: Vec<(Command, ReplyTo)>,
     /// Prompt and tools as the branch declares them.
     declared: SystemState,
+    /// What the branch tells of background jobs.
+    job_news: JobNews,
     ready: Option<Box<ReadyRequest>>,
     worker: Option<Worker>,
     tickets: HashMap<Ticket, ReplyTo>,
@@ -146,6 +149,7 @@ impl Actor for TurnLoop {
             turn: None,
             early: Vec::new(),
             declared: SystemState::default(),
+            job_news: JobNews::default(),
             ready: None,
             worker: None,
             tickets: HashMap::new(),
@@ -210,6 +214,8 @@ impl LoopState {
         let disposition = |prompt| if prompt { Disposition::Started } else { Disposition::Queued };
         self.taken = facts.accepted.into_iter().map(|(op, prompt)| (op, disposition(prompt))).collect();
         let branch: Vec<_> = facts.tree.path().iter().map(|entry| entry.entry()).collect();
+        branch.iter().for_each(|entry| self.job_news.read(&entry.body));
+        self.shared.job_board.number_after(self.job_news.last_number());
         let (mut position, attempt) = resume::position(&branch, stored_failure);
         if let resume::Position::Calls { batch, .. } = &mut position {
             match facts.started.get(&batch.entry).filter(|_| facts.active) {
@@ -250,6 +256,7 @@ impl LoopState {
                 turn.full = full;
             }
             for entry in entries {
+                self.job_news.read(&entry.body);
                 if let EntryBody::Message { message: AgentMessage::System(system) } = &entry.body {
                     self.declared.apply(system);
                 }

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     entry::EntryBody,
+    jobs::{JobList, JobOutput, JobsCommand},
     message::{Block, Content, ImageBlock},
     model::{ModelRef, ThinkingLevel},
 };
@@ -132,6 +133,8 @@ pub enum Command {
     },
     /// Cancel the user's shell commands.
     AbortBash,
+    /// Look at background jobs, or end one.
+    Jobs(JobsCommand),
     /// Summarise old history.
     Compact {
         /// What the summary should care about.
@@ -193,6 +196,10 @@ pub enum Reply {
     Thinking(Option<ThinkingLevel>),
     /// A shell command's result.
     Bash(BashResult),
+    /// Background jobs.
+    Jobs(JobList),
+    /// What a background job printed.
+    JobOutput(JobOutput),
     /// A compaction's result.
     Compaction(super::event::CompactionResult),
     /// The stored entry's id.

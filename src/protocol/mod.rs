@@ -10,6 +10,7 @@ pub mod context;
 pub mod entry;
 pub mod event;
 pub mod failure;
+pub mod jobs;
 pub mod message;
 pub mod model;
 pub mod partial_arguments;

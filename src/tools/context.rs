@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
-use super::{Failure, FileMemory, Progress, operations::Operations, paths, picture::PicturePolicy};
+use super::{Failure, FileMemory, Progress, jobs::JobHost, operations::Operations, paths, picture::PicturePolicy};
 
 /// All that a call may know and use.
 #[derive(Clone)]
@@ -70,4 +70,6 @@ pub struct SessionFacts {
     pub pictures: PicturePolicy,
     /// What the agent has read, so that it does not overwrite what it has not seen. One per agent; none: not checked.
     pub file_memory: Option<Arc<FileMemory>>,
+    /// Who keeps background jobs; none: there cannot be any.
+    pub jobs: Option<Arc<dyn JobHost>>,
 }

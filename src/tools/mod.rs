@@ -8,8 +8,8 @@
 //! - [`arguments`]: checking a call's arguments; [`registry`], [`selection`]: which tools there are and which are active;
 //! - [`operations`]: files, searches and processes.
 //!
-//! The tools: [`read`], [`mod@write`], [`edit`], [`bash`], [`grep`], [`find`], [`ls`]; and [`user_bash`], which runs a
-//! person's commands in the same way.
+//! The tools: [`read`], [`mod@write`], [`edit`], [`bash`], [`grep`], [`find`], [`ls`], [`jobs`]; and [`user_bash`], which
+//! runs a person's commands in the same way.
 //!
 //! What they share: [`truncate`], [`paths`], [`failure`], `listing`, `diff`, [`mutation_queue`], [`file_memory`],
 //! [`encoding`], [`picture`].
@@ -35,6 +35,7 @@ pub mod failure;
 pub mod file_memory;
 pub mod find;
 pub mod grep;
+pub mod jobs;
 mod listing;
 pub mod ls;
 pub mod mutation_queue;

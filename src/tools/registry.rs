@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{
-    Tool, bash::BashTool, edit::EditTool, find::FindTool, grep::GrepTool, ls::LsTool, read::ReadTool, write::WriteTool,
+    Tool, bash::BashTool, edit::EditTool, find::FindTool, grep::GrepTool, jobs::JobsTool, ls::LsTool, read::ReadTool, write::WriteTool,
 };
 use crate::protocol::ToolDeclaration;
 
@@ -26,6 +26,7 @@ impl ToolSet {
                 Arc::new(GrepTool::new()),
                 Arc::new(FindTool::new()),
                 Arc::new(LsTool::new()),
+                Arc::new(JobsTool::new()),
             ],
         }
     }
@@ -109,6 +110,12 @@ mod tests {
             ),
             ("find", json!(["pattern", "path", "limit"]), json!(["pattern"]), true),
             ("ls", json!(["path", "limit"]), json!(null), true),
+            (
+                "jobs",
+                json!(["action", "id", "command", "keep", "from", "text", "close", "pattern", "seconds"]),
+                json!(["action"]),
+                false,
+            ),
         ];
         assert!(tools.names().eq(table.iter().map(|row| row.0)));
         for (name, properties, required, read_only) in table {

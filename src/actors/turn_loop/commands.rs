@@ -69,6 +69,10 @@ impl LoopState {
             }
             Command::CycleThinkingLevel => self.cycle_thinking(myself, reply).await,
             Command::SetSessionName(name) => self.set_session_name(myself, &name, reply).await,
+            Command::Jobs(command) => {
+                // Dropping what could not be delivered answers that it is lost.
+                drop(self.shared.jobs.try_tell(JobsMsg::Look { command, reply }));
+            }
             Command::Bash { id, command, exclude_from_context } => {
                 let run = JobsMsg::Run { id, command, exclude_from_context, asking: self.asking(), reply };
                 if let Err(JobsMsg::Run { reply, .. }) = self.shared.jobs.try_tell(run) {

@@ -87,7 +87,7 @@ impl LoopState {
         None
     }
 
-    /// Stores entries, the change of prompt and tools before them. Extensions look at messages first.
+    /// Stores entries; before them the change of prompt and tools, and news of jobs. Extensions look at messages first.
     async fn store(
         &mut self,
         myself: &ActorRef<LoopMsg>,
@@ -95,8 +95,9 @@ impl LoopState {
         mut entries: Vec<NewEntry>,
         declare: bool,
     ) -> Option<Input> {
-        if declare && let Some(system) = self.declaration() {
-            entries.insert(0, system);
+        if declare {
+            let news = self.job_news.news(&self.shared.job_board).map(NewEntry::from);
+            entries.splice(0..0, self.declaration().into_iter().chain(news));
         }
         if entries.is_empty() {
             return Some(Input::Stored { work, result: Ok(Vec::new()) });

@@ -9,6 +9,7 @@ use crate::{
     actors::{
         address::{Addr, Recipient},
         asker::{AskWork, Asker},
+        job_worker::AgentJobs,
         prepare::{Prepare, PrepareWork, command_environment},
         provider_stream::{ProviderStream, StreamWork},
         restart::Exit,
@@ -160,6 +161,7 @@ impl LoopState {
         }
         facts.model = model.map(|model| (model.provider.clone(), model.id.clone()));
         facts.file_memory = Some(self.shared.file_memory.clone());
+        facts.jobs = Some(Arc::new(AgentJobs::of(&self.shared)));
         ToolContext {
             tool_call_id: String::new(),
             arguments: serde_json::Map::new(),

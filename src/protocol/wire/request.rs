@@ -12,6 +12,7 @@ use super::{
 use crate::protocol::{
     Command, EntryId, ImageBlock, ModelRef, ThinkingLevel,
     command::{Input, InputSource, QueueKind, QueueMode},
+    jobs::JobsCommand,
 };
 
 /// What a client calls its request. It comes back with the response, whatever it is; clients use text.
@@ -131,6 +132,8 @@ pub enum RpcCommand {
     },
     /// Cancel the user's shell commands.
     AbortBash,
+    /// Look at background jobs, or end one. Not one of pi's.
+    Jobs(JobsCommand),
     /// Counts, tokens and cost of the session.
     GetSessionStats,
     /// Write the session as a page.
@@ -194,6 +197,7 @@ impl RpcCommand {
             Self::AbortRetry => "abort_retry",
             Self::Bash { .. } => "bash",
             Self::AbortBash => "abort_bash",
+            Self::Jobs(_) => "jobs",
             Self::GetSessionStats => "get_session_stats",
             Self::ExportHtml { .. } => "export_html",
             Self::SwitchSession { .. } => "switch_session",
@@ -237,6 +241,7 @@ impl RpcCommand {
                 Command::Bash { id: id.map(RequestId::to_text), command, exclude_from_context }
             }
             Self::AbortBash => Command::AbortBash,
+            Self::Jobs(command) => Command::Jobs(command),
             Self::Compact { custom_instructions } => Command::Compact { instructions: custom_instructions },
             other => return Err(other),
         })
@@ -279,6 +284,7 @@ impl RpcCommand {
                 exclude_from_context: fields.optional_switch("excludeFromContext")?,
             },
             "abort_bash" => Self::AbortBash,
+            "jobs" => Self::Jobs(jobs(&mut fields)?),
             "get_session_stats" => Self::GetSessionStats,
             "export_html" => Self::ExportHtml { output_path: fields.optional_text("outputPath")? },
             "switch_session" => Self::SwitchSession { session_path: fields.text("sessionPath")? },
@@ -297,6 +303,23 @@ impl RpcCommand {
 
 fn images(fields: &mut Fields<'_>) -> Result<Vec<ImageBlock>, FieldError> {
     Ok(fields.optional("images", "a list of {type: \"image\", data, mimeType}")?.unwrap_or_default())
+}
+
+fn jobs(fields: &mut Fields<'_>) -> Result<JobsCommand, FieldError> {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "lowercase")]
+    enum Action {
+        List,
+        Read,
+        Kill,
+    }
+    Ok(match fields.required("action", "`list`, `read` or `kill`")? {
+        Action::List => JobsCommand::List,
+        Action::Read => {
+            JobsCommand::Read { id: fields.text("jobId")?, from: fields.optional("from", "a number of bytes")?.unwrap_or(0) }
+        }
+        Action::Kill => JobsCommand::Kill { id: fields.text("jobId")? },
+    })
 }
 
 fn input(message: String, images: Vec<ImageBlock>) -> Input {

@@ -13,6 +13,7 @@ use crate::protocol::{
     AgentMessage, Entry, EntryId, Model, ModelRef, Reply, ThinkingLevel,
     command::{BashResult, Disposition, QueueMode},
     event::CompactionResult,
+    jobs::{JobList, JobOutput},
 };
 
 /// The answer to a request.
@@ -87,6 +88,10 @@ pub enum ResponseData {
     Compaction(Box<CompactionResult>),
     /// `bash`.
     Bash(BashResult),
+    /// `jobs` with the action `list` or `kill`.
+    Jobs(JobList),
+    /// `jobs` with the action `read`.
+    JobOutput(JobOutput),
     /// `get_session_stats`.
     Stats(Box<StatsData>),
     /// `export_html`: the file that was written.
@@ -144,6 +149,8 @@ impl ResponseData {
             Self::Levels(levels) => record(out).field("levels", levels).end_with(END),
             Self::Compaction(result) => write_value(out, result),
             Self::Bash(result) => write_value(out, result),
+            Self::Jobs(list) => write_value(out, list),
+            Self::JobOutput(output) => write_value(out, output),
             Self::Stats(stats) => write_value(out, stats),
             Self::Path(path) => record(out).field("path", path).end_with(END),
             Self::Fork(Some(text)) => record(out).field("text", text).field("cancelled", &false).end_with(END),
@@ -180,6 +187,8 @@ pub fn reply_data(
         Reply::Input(disposition) => Some(ResponseData::Disposition(disposition)),
         Reply::Queue { steering, follow_up } => Some(ResponseData::Queue { steering, follow_up }),
         Reply::Bash(result) => Some(ResponseData::Bash(result)),
+        Reply::Jobs(list) => Some(ResponseData::Jobs(list)),
+        Reply::JobOutput(output) => Some(ResponseData::JobOutput(output)),
         Reply::Compaction(result) => Some(ResponseData::Compaction(Box::new(result))),
         // Setting a level answers nothing: the event says what it was clamped to.
         Reply::Thinking(level) => (command == "cycle_thinking_level").then_some(ResponseData::Level(level)),

@@ -31,6 +31,33 @@ impl SharedOutput {
     }
 }
 
+/// What an output brought since a place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Since {
+    /// The text; its last line may be unfinished, and comes again when it is finished.
+    pub text: String,
+    /// Bytes before it that are not in memory any more.
+    pub lost: usize,
+    /// The place to go on from.
+    pub end: usize,
+    /// The file with all of it, when there is one.
+    pub path: Option<PathBuf>,
+}
+
+impl SharedOutput {
+    /// What came since a place; from 0 on, all of it.
+    pub fn since(&self, place: usize) -> Since {
+        let state = self.lock();
+        let (text, lost) = state.0.since(place);
+        Since { text, lost, end: state.0.end(), path: state.1.clone() }
+    }
+
+    /// Whether the output ends within a line, as questions do.
+    pub fn has_open_line(&self) -> bool {
+        self.lock().0.has_open_line()
+    }
+}
+
 impl OutputSource for SharedOutput {
     /// The end of the output, as the final result would show it without its notices.
     fn snapshot(&self) -> ToolOutput {

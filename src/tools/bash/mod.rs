@@ -20,7 +20,7 @@ use crate::protocol::{Block, ToolDeclaration, ToolOutput};
 pub(super) mod capture;
 pub(super) mod output;
 pub(super) mod run;
-mod spill;
+pub(super) mod spill;
 pub(super) mod terminal;
 #[cfg(test)]
 mod tests;
@@ -160,7 +160,7 @@ fn agent_variables() -> Vec<(String, Option<String>)> {
 }
 
 /// Changes to the inherited environment: our keys and an outer session's variables go, the session's own come.
-fn environment(facts: &SessionFacts) -> Vec<(String, Option<String>)> {
+pub(super) fn environment(facts: &SessionFacts) -> Vec<(String, Option<String>)> {
     let removed =
         facts.secret_variables.iter().map(String::as_str).chain(SESSION_VARIABLES).map(|name| (name.to_owned(), None));
     let set = facts.environment.iter().map(|(name, value)| (name.clone(), Some(value.clone())));

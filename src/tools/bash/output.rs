@@ -147,6 +147,26 @@ impl OutputText {
         out
     }
 
+    /// Bytes of the text that is final: a place to go on from with [`OutputText::since`].
+    pub fn end(&self) -> usize {
+        self.bytes
+    }
+
+    /// Whether the text ends within a line.
+    pub fn has_open_line(&self) -> bool {
+        self.open_line + self.terminal.pending().len() > 0
+    }
+
+    /// The text from a place on, with the line that is not over yet, and how many bytes of it are not kept any more.
+    pub fn since(&self, place: usize) -> (String, usize) {
+        let tail_begins = self.head.len() + self.dropped;
+        let from_head = ceil_char_boundary(&self.head, place.min(self.head.len()));
+        let in_tail = place.clamp(self.head.len(), self.bytes);
+        let from_tail = ceil_char_boundary(&self.tail, in_tail.saturating_sub(tail_begins));
+        let text = [&self.head[from_head..], &self.tail[from_tail..], self.terminal.pending()].concat();
+        (text, tail_begins.saturating_sub(in_tail))
+    }
+
     /// All of the text, or its beginning and its end with a note between them.
     pub fn both_ends(&self) -> String {
         let pending = self.terminal.pending();
@@ -295,6 +315,23 @@ mod tests {
         assert_eq!((tail.content.len(), tail.total_lines, got.last_line_bytes()), (51_200, 2, 300_000));
         got.push(b"\n");
         assert_eq!((got.truncated_tail().total_lines, got.last_line_bytes()), (2, 300_000));
+    }
+
+    #[test]
+    fn what_came_since_a_place_is_given_with_what_is_lost_of_it() {
+        let mut got = OutputText::new(Retention { head: 0, tail: 10 });
+        got.push("one\ntwo\nasks: ".as_bytes());
+        assert_eq!(got.since(0), ("one\ntwo\nasks: ".to_owned(), 0));
+        let place = got.end();
+        assert_eq!((place, got.since(place)), (8, ("asks: ".to_owned(), 0)));
+        got.push("yes\n".as_bytes());
+        assert_eq!(got.since(place), ("asks: yes\n".to_owned(), 0));
+        assert_eq!(got.since(999), (String::new(), 0));
+        got.push("ä123456789\n0123456789\n".as_bytes());
+        let (text, lost) = got.since(place);
+        assert!(lost > 0 && "asks: yes\nä123456789\n0123456789\n".len() == lost + text.len(), "{lost} {text}");
+        assert_eq!(got.since(got.end() - 11), ("0123456789\n".to_owned(), 0));
+        assert_eq!(got.since(got.end() - 22), ("123456789\n0123456789\n".to_owned(), 0), "not in the middle of ä");
     }
 
     #[test]

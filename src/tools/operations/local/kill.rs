@@ -47,8 +47,13 @@ pub struct Tree {
 }
 
 impl Tree {
-    /// The tree whose root leads the process group `group`.
-    pub fn new(group: Pid, mark: Mark) -> Self {
+    /// The tree that `start` starts, with a root that leads a process group: its number is what `start` gives.
+    ///
+    /// # Errors
+    /// Those of `start`.
+    pub fn start<E>(mark: Mark, start: impl FnOnce() -> Result<Pid, E>) -> Result<Self, E> {
+        watcher::expect(mark);
+        let group = start().inspect_err(|_| watcher::ended(mark))?;
         #[cfg(target_os = "linux")]
         let begun = processes::ProcessFacts::of(group.as_raw_nonzero().get()).map_or(0, |process| process.begun);
         #[cfg(not(target_os = "linux"))]
@@ -56,7 +61,7 @@ impl Tree {
         let root = Root { group, begun };
         RUNNING.lock().unwrap_or_else(PoisonError::into_inner).insert(mark, root);
         watcher::begun(group, mark);
-        Self { root, mark, owned: true }
+        Ok(Self { root, mark, owned: true })
     }
 
     /// Kills the tree, once: the group's number may belong to others when all of it is gone.
@@ -71,10 +76,10 @@ impl Tree {
         self.owned = false;
     }
 
-    /// The living processes of the tree.
+    /// The living processes of the tree, without those that got away.
     #[cfg(target_os = "linux")]
     pub fn processes(&self) -> Vec<i32> {
-        processes::of_command(self.root.group, self.root.begun, self.mark)
+        processes::of_session(self.root.group)
     }
 }
 
@@ -82,7 +87,7 @@ impl Drop for Tree {
     fn drop(&mut self) {
         self.kill();
         RUNNING.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.mark);
-        watcher::ended(self.root.group, self.mark);
+        watcher::ended(self.mark);
     }
 }
 

@@ -58,6 +58,13 @@ pub fn of_command(group: Pid, begun: u64, mark: Mark) -> Vec<i32> {
     with_descendants(&all, is_root)
 }
 
+/// The living processes of a group's session, and all below them: quick, and without those that got away.
+pub fn of_session(group: Pid) -> Vec<i32> {
+    let group = group.as_raw_nonzero().get();
+    let all: Vec<_> = all().into_iter().filter(|process| !process.zombie).collect();
+    with_descendants(&all, |process| process.group == group || process.session == group)
+}
+
 /// The processes that `is_root` names, and all below them.
 fn with_descendants(all: &[ProcessFacts], is_root: impl Fn(&ProcessFacts) -> bool) -> Vec<i32> {
     let mut found: HashSet<i32> = all.iter().filter(|process| is_root(process)).map(|process| process.pid).collect();

@@ -69,12 +69,16 @@ impl LocalProcess {
         }
         process.env(variable, marks);
         detach(&mut process, mark);
-        let child = process.spawn().map_err(|error| {
-            io::Error::new(error.kind(), format!("Cannot start the shell {}: {error}", shell.display()))
+        let mut started = None;
+        let tree = Tree::start(mark, || {
+            let child = process.spawn().map_err(|error| {
+                io::Error::new(error.kind(), format!("Cannot start the shell {}: {error}", shell.display()))
+            })?;
+            let group = child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
+            started = Some(child);
+            group.ok_or_else(ended_unseen)
         })?;
-        let group = child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
-        let group = group.ok_or_else(|| io::Error::other("The shell ended before it could be watched."))?;
-        let tree = Tree::new(group, mark);
+        let child = started.ok_or_else(ended_unseen)?;
         #[cfg(target_os = "linux")]
         let input = child.stdin.as_ref().and_then(|pipe| rustix::fs::fstat(pipe).ok()).map(|stat| stat.st_ino);
         Ok(Self {
@@ -86,6 +90,10 @@ impl LocalProcess {
             input,
         })
     }
+}
+
+fn ended_unseen() -> io::Error {
+    io::Error::other("The shell ended before it could be watched.")
 }
 
 /// Makes the process the leader of a session of its own, and marks it and all that it will start.

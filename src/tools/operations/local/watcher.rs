@@ -1,7 +1,7 @@
 //! A small process that ends our commands when this process dies without doing it: by `kill -9`, or for want of memory.
 //!
-//! It reads which commands run from a pipe whose other end only we hold. The end of that input is our end, and then it
-//! kills the commands that were running. It is a shell, because every system with commands to run has one; it is started
+//! It reads the marks and groups of the commands that run from a pipe whose other end only we hold. The end of that input
+//! is our end, and then it kills those that were running. It is a shell, because every system with commands to run has one; it is started
 //! with the first command and costs a millisecond then, and a line for each command later. Without it everything works
 //! but this.
 
@@ -25,14 +25,17 @@ while read -r change call; do
     case $change in
         +) calls="$calls $call" ;;
         -) rest=
-           for known in $calls; do [ "$known" = "$call" ] || rest="$rest $known"; done
+           for known in $calls; do
+               case $known in "$call":*) ;; *) rest="$rest $known" ;; esac
+           done
            calls=$rest ;;
     esac
 done
 marks=
 for call in $calls; do
-    kill -9 -- "-${call%%:*}"
-    marks="$marks|${call#*:}"
+    group=${call#*:}
+    [ -z "$group" ] || kill -9 -- "-$group"
+    marks="$marks|${call%%:*}"
 done
 [ -n "$marks" ] && [ -e /proc/self/limits ] || exit 0
 for round in 1 2; do
@@ -46,22 +49,27 @@ done
 /// Started with the first command; none when it could not be, and none again after it was lost.
 static WATCHER: Mutex<Option<Child>> = Mutex::new(None);
 
-/// Says that a command runs.
-pub fn begun(group: Pid, mark: Mark) {
+/// Says that a command with this mark is about to be started: there must be no moment in which nobody knows of it.
+pub fn expect(mark: Mark) {
     let mut watcher = WATCHER.lock().unwrap_or_else(PoisonError::into_inner);
     if watcher.is_none() {
         *watcher = start().inspect_err(|error| tracing::warn!(%error, "nobody watches over the commands")).ok();
     }
-    tell(&mut watcher, '+', group, mark);
+    tell(&mut watcher, &format!("+ {}:\n", mark.limit()));
+}
+
+/// Says which group the command has.
+pub fn begun(group: Pid, mark: Mark) {
+    let line = format!("+ {}:{}\n", mark.limit(), group.as_raw_nonzero());
+    tell(&mut WATCHER.lock().unwrap_or_else(PoisonError::into_inner), &line);
 }
 
 /// Says that a command is over, or lives on by itself.
-pub fn ended(group: Pid, mark: Mark) {
-    tell(&mut WATCHER.lock().unwrap_or_else(PoisonError::into_inner), '-', group, mark);
+pub fn ended(mark: Mark) {
+    tell(&mut WATCHER.lock().unwrap_or_else(PoisonError::into_inner), &format!("- {}\n", mark.limit()));
 }
 
-fn tell(watcher: &mut Option<Child>, change: char, group: Pid, mark: Mark) {
-    let line = format!("{change} {}:{}\n", group.as_raw_nonzero(), mark.limit());
+fn tell(watcher: &mut Option<Child>, line: &str) {
     let told = watcher.as_mut().and_then(|child| child.stdin.as_mut()).map(|pipe| pipe.write_all(line.as_bytes()));
     if let Some(Err(error)) = told {
         tracing::warn!(%error, "the watcher of the commands is lost");
