@@ -234,7 +234,12 @@ impl Actor for UserBash {
         Ok(())
     }
 
-    async fn handle(&self, myself: ActorRef<UserCommand>, command: UserCommand, (): &mut ()) -> Result<(), ActorProcessingErr> {
+    async fn handle(
+        &self,
+        myself: ActorRef<UserCommand>,
+        command: UserCommand,
+        (): &mut (),
+    ) -> Result<(), ActorProcessingErr> {
         run(command).await;
         myself.stop(None);
         Ok(())

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use super::{
-    Tool, bash::BashTool, edit::EditTool, find::FindTool, grep::GrepTool, jobs::JobsTool, ls::LsTool, read::ReadTool, write::WriteTool,
+    Tool, bash::BashTool, edit::EditTool, find::FindTool, grep::GrepTool, jobs::JobsTool, ls::LsTool, read::ReadTool,
+    write::WriteTool,
 };
 use crate::protocol::ToolDeclaration;
 

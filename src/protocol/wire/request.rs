@@ -315,9 +315,10 @@ fn jobs(fields: &mut Fields<'_>) -> Result<JobsCommand, FieldError> {
     }
     Ok(match fields.required("action", "`list`, `read` or `kill`")? {
         Action::List => JobsCommand::List,
-        Action::Read => {
-            JobsCommand::Read { id: fields.text("jobId")?, from: fields.optional("from", "a number of bytes")?.unwrap_or(0) }
-        }
+        Action::Read => JobsCommand::Read {
+            id: fields.text("jobId")?,
+            from: fields.optional("from", "a number of bytes")?.unwrap_or(0),
+        },
         Action::Kill => JobsCommand::Kill { id: fields.text("jobId")? },
     })
 }

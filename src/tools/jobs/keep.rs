@@ -7,10 +7,7 @@ use std::time::Duration;
 
 use tokio::time;
 
-use super::{
-    job::JobBoard,
-    report::short,
-};
+use super::{job::JobBoard, report::short};
 use crate::tools::{
     Failure, ToolContext,
     bash::{environment, with_settings},
@@ -45,7 +42,8 @@ pub async fn start(context: &ToolContext, command: &str, board: &JobBoard) -> Re
         () = context.cancel.cancelled() => return Err(Failure::aborted()),
         ended = time::timeout(START, follow) => ended,
     };
-    let code = ended.map_err(|_| failed("the shell did not end".to_owned()))?.map_err(|error| failed(error.to_string()))?;
+    let code =
+        ended.map_err(|_| failed("the shell did not end".to_owned()))?.map_err(|error| failed(error.to_string()))?;
     let output = String::from_utf8_lossy(&output);
     let last = output.lines().last().and_then(|line| line.split_once(' '));
     let (Some(0), Some((pid, file))) = (code, last) else { return Err(failed(output.trim().to_owned())) };

@@ -127,11 +127,8 @@ async fn execute(context: &ToolContext) -> Result<ToolOutput, Failure> {
     if context.cancel.is_cancelled() {
         return Err(Failure::aborted());
     }
-    let host = context
-        .session
-        .jobs
-        .clone()
-        .ok_or_else(|| Failure::new("There are no background jobs here: use bash."))?;
+    let host =
+        context.session.jobs.clone().ok_or_else(|| Failure::new("There are no background jobs here: use bash."))?;
     let board = host.board();
     let done = |text: String| Ok(output(text, &board));
     match request {
@@ -198,9 +195,12 @@ async fn wait(
     limit: Duration,
 ) -> Result<WaitEnd, Failure> {
     let matcher = match pattern {
-        Some(pattern) => Some(RegexMatcherBuilder::new().multi_line(true).build(pattern).map_err(|error| {
-            Failure::new(format!("The pattern {pattern:?} is no regular expression: {error}"))
-        })?),
+        Some(pattern) => Some(
+            RegexMatcherBuilder::new()
+                .multi_line(true)
+                .build(pattern)
+                .map_err(|error| Failure::new(format!("The pattern {pattern:?} is no regular expression: {error}")))?,
+        ),
         None => None,
     };
     context.progress.attach(job.output());

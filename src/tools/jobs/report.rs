@@ -89,9 +89,15 @@ pub fn news(job: &Job, from: Option<usize>, waited: Option<&WaitEnd>) -> String 
         notes.push(format!("{} before this are not in memory any more", truncate::size(since.lost)));
     }
     match cut.truncated_by {
-        Some(_) if cut.last_line_partial => notes.push(format!("Showing the last {} of a long line", truncate::size(cut.output_bytes))),
+        Some(_) if cut.last_line_partial => {
+            notes.push(format!("Showing the last {} of a long line", truncate::size(cut.output_bytes)))
+        }
         Some(by) => {
-            let limit = if by == TruncatedBy::Bytes { format!(" ({} limit)", truncate::size(MAX_BYTES)) } else { String::new() };
+            let limit = if by == TruncatedBy::Bytes {
+                format!(" ({} limit)", truncate::size(MAX_BYTES))
+            } else {
+                String::new()
+            };
             notes.push(format!("Showing the last {} of {} lines{limit}", cut.output_lines, cut.total_lines));
         }
         None => {}

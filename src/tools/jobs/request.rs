@@ -76,7 +76,9 @@ impl Wanted {
                 }
                 Request::Write { id: id()?, text, close }
             }
-            "wait" => Request::Wait { id: id()?, pattern: pattern.filter(|text| !text.is_empty()), limit: limit(seconds)? },
+            "wait" => {
+                Request::Wait { id: id()?, pattern: pattern.filter(|text| !text.is_empty()), limit: limit(seconds)? }
+            }
             "kill" => Request::Kill { id: id()? },
             other => {
                 let known = ACTIONS.join(", ");
@@ -94,8 +96,12 @@ fn place(from: f64) -> usize {
 fn limit(seconds: Option<f64>) -> Result<Duration, Failure> {
     match seconds {
         None => Ok(Duration::from_secs(DEFAULT_WAIT)),
-        Some(seconds) if seconds.is_finite() && seconds >= 0.0 => Ok(Duration::from_secs_f64(seconds.min(LONGEST_WAIT))),
-        Some(seconds) => Err(Failure::new(format!("`seconds` must be a number from 0 to {LONGEST_WAIT}, not {seconds}."))),
+        Some(seconds) if seconds.is_finite() && seconds >= 0.0 => {
+            Ok(Duration::from_secs_f64(seconds.min(LONGEST_WAIT)))
+        }
+        Some(seconds) => {
+            Err(Failure::new(format!("`seconds` must be a number from 0 to {LONGEST_WAIT}, not {seconds}.")))
+        }
     }
 }
 
@@ -118,13 +124,25 @@ mod tests {
         };
         let table = [
             (json!({"action": "start", "command": "x"}), Request::Start { command: "x".into(), keep: false }),
-            (json!({"action": "start", "command": "x", "keep": true, "id": ""}), Request::Start { command: "x".into(), keep: true }),
+            (
+                json!({"action": "start", "command": "x", "keep": true, "id": ""}),
+                Request::Start { command: "x".into(), keep: true },
+            ),
             (json!({"action": "list", "command": "ignored"}), Request::List),
             (json!({"action": "read", "id": "job-2"}), Request::Read { id: "job-2".into(), from: None }),
             (json!({"action": "read", "id": "2", "from": 7.0}), Request::Read { id: "job-2".into(), from: Some(7) }),
-            (json!({"action": "read", "id": " job-2 ", "from": -3}), Request::Read { id: "job-2".into(), from: Some(0) }),
-            (json!({"action": "write", "id": "job-1", "text": "y\n"}), Request::Write { id: "job-1".into(), text: "y\n".into(), close: false }),
-            (json!({"action": "write", "id": "job-1", "close": true}), Request::Write { id: "job-1".into(), text: String::new(), close: true }),
+            (
+                json!({"action": "read", "id": " job-2 ", "from": -3}),
+                Request::Read { id: "job-2".into(), from: Some(0) },
+            ),
+            (
+                json!({"action": "write", "id": "job-1", "text": "y\n"}),
+                Request::Write { id: "job-1".into(), text: "y\n".into(), close: false },
+            ),
+            (
+                json!({"action": "write", "id": "job-1", "close": true}),
+                Request::Write { id: "job-1".into(), text: String::new(), close: true },
+            ),
             (json!({"action": "wait", "id": "job-1"}), wait(None, 60_000)),
             (json!({"action": "wait", "id": "job-1", "pattern": "a|b", "seconds": 0.5}), wait(Some("a|b"), 500)),
             (json!({"action": "wait", "id": "job-1", "pattern": "", "seconds": 1e9}), wait(None, 3_600_000)),
@@ -143,8 +161,14 @@ mod tests {
             (json!({"action": "read"}), "The action read needs `id`: the job's id, such as job-1; list names all."),
             (json!({"action": "kill", "id": ""}), "The action kill needs `id`"),
             (json!({"action": "write", "id": "job-1"}), "The action write needs `text`"),
-            (json!({"action": "wait", "id": "job-1", "seconds": -1}), "`seconds` must be a number from 0 to 3600, not -1."),
-            (json!({"action": "stop"}), "There is no action stop. The actions are start, list, read, write, wait, kill."),
+            (
+                json!({"action": "wait", "id": "job-1", "seconds": -1}),
+                "`seconds` must be a number from 0 to 3600, not -1.",
+            ),
+            (
+                json!({"action": "stop"}),
+                "There is no action stop. The actions are start, list, read, write, wait, kill.",
+            ),
         ];
         for (arguments, wanted) in table {
             let error = read(arguments.clone()).unwrap_err();
