@@ -291,3 +291,6 @@ fn record(command: &str, exclude_from_context: bool, result: &BashResult) -> Bas
         timestamp: now_ms(),
     }
 }
+
+#[cfg(test)]
+mod tests;

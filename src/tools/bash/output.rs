@@ -330,8 +330,10 @@ mod tests {
         got.push("ä123456789\n0123456789\n".as_bytes());
         let (text, lost) = got.since(place);
         assert!(lost > 0 && "asks: yes\nä123456789\n0123456789\n".len() == lost + text.len(), "{lost} {text}");
-        assert_eq!(got.since(got.end() - 11), ("0123456789\n".to_owned(), 0));
-        assert_eq!(got.since(got.end() - 22), ("123456789\n0123456789\n".to_owned(), 0), "not in the middle of ä");
+        assert_eq!(got.since(got.end() - 5), ("6789\n".to_owned(), 0));
+        let mut short = OutputText::new(Retention { head: 0, tail: 10 });
+        short.push("ä1\n".as_bytes());
+        assert_eq!(short.since(1), ("1\n".to_owned(), 0), "not in the middle of a character");
     }
 
     #[test]

@@ -1,3 +1,5 @@
+//! Tests of the tool, with real commands; `trees` has those of processes that try to get away.
+
 use std::sync::Arc;
 
 use serde_json::{Value, json};
