@@ -117,6 +117,17 @@ impl fmt::Debug for Environment {
     }
 }
 
+/// Keeps the environment of this process, and its memory, from other processes of the same user: the commands that a
+/// model runs get no keys, and must not find them in `/proc/PPID/environ` either. The system then lets root alone look
+/// (so for root this changes nothing), writes no core file, and debuggers of the user cannot attach. What we start is as
+/// open as ever.
+pub fn hide() {
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    if let Err(error) = rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable) {
+        tracing::warn!(%error, "the environment cannot be hidden from commands");
+    }
+}
+
 fn is_yes(value: &str) -> bool {
     ["1", "true", "yes"].iter().any(|yes| value.eq_ignore_ascii_case(yes))
 }
@@ -167,6 +178,14 @@ mod tests {
             assert_eq!(got.for_children().contains(&("TROUPE_OFFLINE", "1")), *offline);
             assert!(got.for_children().contains(&("TROUPE_AGENT", "1")));
         }
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn fc_105_the_environment_is_hidden_from_other_processes() {
+        use rustix::process::{DumpableBehavior, dumpable_behavior};
+        hide();
+        assert_eq!(dumpable_behavior().unwrap(), DumpableBehavior::NotDumpable);
     }
 
     #[test]

@@ -9,7 +9,7 @@ use super::{
     VERSION,
     args::{self, HiArgs, Plan, Task},
     auth,
-    env::Environment,
+    env::{self, Environment},
     exit::Exit,
     files, first_message, help, listing,
     mode::{Mode, Terminals},
@@ -28,6 +28,7 @@ pub fn main() -> ExitCode {
 /// The same with native extensions: how to make a program of one's own that is Troupe and more.
 #[must_use]
 pub fn main_with(extensions: ExtensionRegistry) -> ExitCode {
+    env::hide();
     let environment = match Environment::of_process() {
         Ok(environment) => environment,
         Err(error) => return fail(&error.to_string()).into(),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use super::exit::Exit;
-use crate::actors::runtime::RuntimeHandle;
+use crate::{actors::runtime::RuntimeHandle, tools::operations::local::kill_all_commands};
 
 /// Signals that are caught from now on.
 pub struct Watch {
@@ -45,6 +45,7 @@ impl Watch {
                     runtime.end(i32::from(exit.code()));
                 }
                 if signals.recv().await.is_some() {
+                    kill_all_commands();
                     std::process::exit(i32::from(exit.code()));
                 }
             });

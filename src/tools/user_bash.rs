@@ -8,7 +8,7 @@ use super::{
     bash::{
         capture::Capture,
         output::{Retention, Utf8Stream},
-        run::{self, End},
+        run::{self, End, Seen},
         terminal::{Rewriting, TerminalText},
         with_settings,
     },
@@ -41,8 +41,12 @@ pub async fn run(
     let mut process = operations.spawn(with_settings(facts, command, cwd.to_owned())).await?;
     let mut capture = Capture::new(Retention { head: 0, tail: 2 * MAX_BYTES });
     let mut deltas = Deltas::default();
-    let end =
-        run::follow(process.as_mut(), &mut capture, None, cancel, |bytes| deltas.push(bytes, &mut on_delta)).await?;
+    let on_seen = |seen: Seen<'_>| {
+        if let Seen::Output(bytes) = seen {
+            deltas.push(bytes, &mut on_delta);
+        }
+    };
+    let end = run::follow(process.as_mut(), &mut capture, None, cancel, on_seen).await?;
     deltas.finish(&mut on_delta);
     let captured = capture.finish().await;
     let (exit_code, cancelled) = match end {

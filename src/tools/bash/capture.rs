@@ -2,7 +2,11 @@
 
 use std::{
     path::PathBuf,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
 };
 
 use serde_json::{Map, Value, json};
@@ -23,6 +27,8 @@ use crate::{
 #[derive(Debug)]
 pub struct SharedOutput {
     state: Mutex<(OutputText, Option<PathBuf>)>,
+    /// Seconds since the last output, when it is worth to be told; else 0.
+    silent_seconds: AtomicU64,
 }
 
 impl SharedOutput {
@@ -52,6 +58,11 @@ impl SharedOutput {
         Since { text, lost, end: state.0.end(), path: state.1.clone() }
     }
 
+    /// Notes that nothing came for so long, which those who look on are told, or that something came.
+    pub fn is_silent_for(&self, time: Option<Duration>) {
+        self.silent_seconds.store(time.map_or(0, |time| time.as_secs()), Ordering::Relaxed);
+    }
+
     /// Whether the output ends within a line, as questions do.
     pub fn has_open_line(&self) -> bool {
         self.lock().0.has_open_line()
@@ -61,16 +72,24 @@ impl SharedOutput {
 impl OutputSource for SharedOutput {
     /// The end of the output, as the final result would show it without its notices.
     fn snapshot(&self) -> ToolOutput {
+        let silence = match self.silent_seconds.load(Ordering::Relaxed) {
+            0 => None,
+            seconds => Some(json!(seconds)),
+        };
         let state = self.lock();
         let (text, path) = &*state;
         if text.is_empty() {
-            return ToolOutput::default();
+            let details = silence.map(|seconds| json!({"silentSeconds": seconds}));
+            return ToolOutput { details, ..ToolOutput::default() };
         }
         let truncation = text.truncated_tail();
         let path = path.clone();
         drop(state);
         let content = vec![Block::text(truncation.content.clone())];
-        let details = details(&truncation, path.as_deref()).unwrap_or_else(|| Value::Object(Map::new()));
+        let mut details = details(&truncation, path.as_deref()).unwrap_or_else(|| Value::Object(Map::new()));
+        if let Some(seconds) = silence {
+            details["silentSeconds"] = seconds;
+        }
         ToolOutput { content, details: Some(details), ..ToolOutput::default() }
     }
 }
@@ -106,7 +125,8 @@ pub struct Captured {
 
 impl Capture {
     pub fn new(retention: Retention) -> Self {
-        let shared = SharedOutput { state: Mutex::new((OutputText::new(retention), None)) };
+        let state = Mutex::new((OutputText::new(retention), None));
+        let shared = SharedOutput { state, silent_seconds: AtomicU64::new(0) };
         Self { shared: Arc::new(shared), spill: Spill::new(), raw_bytes: 0 }
     }
 

@@ -1,7 +1,7 @@
 //! The tool `bash`: a shell command.
 //!
 //! - `run`: following a command to its end.
-//! - `capture`: taking its output; `output`: in bounded memory; `spill`: into a file.
+//! - `capture`: taking its output; `output`: in bounded memory; `spill`: into a file; `sweep`: removing old ones.
 //! - `terminal`: from what is meant for a terminal to plain text.
 
 use std::time::Duration;
@@ -20,14 +20,15 @@ use crate::protocol::{Block, ToolDeclaration, ToolOutput};
 pub(super) mod capture;
 pub(super) mod output;
 pub(super) mod run;
-pub(super) mod spill;
+mod spill;
+mod sweep;
 pub(super) mod terminal;
 #[cfg(test)]
 mod tests;
 
 use capture::{Capture, Captured};
 use output::Retention;
-use run::End;
+use run::{End, Seen};
 
 /// Programs get at most this much of an output: half of its beginning, half of its end.
 const PROGRAM_OUTPUT: usize = 1 << 20;
@@ -111,8 +112,15 @@ async fn execute(context: &ToolContext) -> Result<ToolOutput, Failure> {
     let mut process = context.operations.spawn(command).await.map_err(|error| Failure::new(error.to_string()))?;
     let mut capture = Capture::new(Retention { head: PROGRAM_OUTPUT / 2, tail: PROGRAM_OUTPUT / 2 });
     context.progress.attach(capture.shared());
-    let end =
-        run::follow(process.as_mut(), &mut capture, timeout, &context.cancel, |_| context.progress.changed()).await;
+    let output = capture.shared();
+    let show = |seen: Seen<'_>| {
+        output.is_silent_for(match seen {
+            Seen::Output(_) => None,
+            Seen::Silence(since) => Some(since),
+        });
+        context.progress.changed();
+    };
+    let end = run::follow(process.as_mut(), &mut capture, timeout, &context.cancel, show).await;
     let wall = start.elapsed();
     let mut captured = capture.finish().await;
     if !context.operations.place().is_here {

@@ -17,6 +17,18 @@ const IDLE: Duration = Duration::from_millis(100);
 /// After a kill, what the pipe still holds is read for this long at most.
 const REST: Duration = Duration::from_millis(80);
 
+/// A command that prints nothing for this long is told of; the next time after twice as long, and so on.
+const SILENCE: Duration = Duration::from_secs(10);
+
+/// What is seen of a running command.
+#[derive(Clone, Copy, Debug)]
+pub enum Seen<'a> {
+    /// It wrote this.
+    Output(&'a [u8]),
+    /// It has written nothing for so long.
+    Silence(Duration),
+}
+
 /// How a command ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
@@ -34,7 +46,8 @@ pub enum End {
     Cancelled,
 }
 
-/// Reads a command's output until it ends, its time is over, or it is cancelled. `on_output` hears of each piece.
+/// Reads a command's output until it ends, its time is over, or it is cancelled. `on_seen` hears of each piece, and
+/// of silence.
 ///
 /// # Errors
 /// When its output or its end cannot be read; its processes are killed then.
@@ -43,7 +56,7 @@ pub async fn follow(
     capture: &mut Capture,
     timeout: Option<Duration>,
     cancel: &CancellationToken,
-    mut on_output: impl FnMut(&[u8]),
+    mut on_seen: impl FnMut(Seen<'_>),
 ) -> io::Result<End> {
     let start = Instant::now();
     // A time that is too long to be told apart from none counts as none.
@@ -51,6 +64,7 @@ pub async fn follow(
     let mut buffer = Vec::new();
     let mut shell = None;
     let mut open = true;
+    let (mut last_output, mut silence) = (time::Instant::now(), SILENCE);
     while open || shell.is_none() {
         let event = tokio::select! {
             // Endless output must not keep an end from being seen.
@@ -64,13 +78,19 @@ pub async fn follow(
                 return Ok(End::TimedOut { shell });
             }
             event = process.next(&mut buffer) => Some(event?),
+            () = time::sleep_until(last_output + silence), if shell.is_none() => {
+                on_seen(Seen::Silence(silence));
+                silence *= 2;
+                continue;
+            }
             () = time::sleep(IDLE), if shell.is_some() => None,
         };
         match event {
             Some(ProcessEvent::Output) => {
                 capture.push(&buffer).await;
-                on_output(&buffer);
+                on_seen(Seen::Output(&buffer));
                 buffer.clear();
+                (last_output, silence) = (time::Instant::now(), SILENCE);
             }
             Some(ProcessEvent::Exited { code }) => shell = Some((code, start.elapsed())),
             Some(ProcessEvent::Closed) => open = false,

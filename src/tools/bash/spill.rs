@@ -1,17 +1,27 @@
 //! The file that takes a command's whole output when a model gets only its end.
 
-use std::{io, path::PathBuf};
+use std::{
+    io,
+    path::{Path, PathBuf},
+};
 
-use tokio::{fs::File, fs::OpenOptions, io::AsyncWriteExt};
+use tokio::{fs::File, fs::OpenOptions, io::AsyncWriteExt, task::spawn_blocking};
 
-/// A file is not made longer than this: nobody reads more, and the disk is not ours alone.
-pub const SPILL_AT_MOST: u64 = 1 << 30;
+use super::sweep;
+use crate::tools::truncate;
+
+/// A file is not made longer than this: nobody reads more, and the disk is not ours alone. Nor does it take more than
+/// half of what is free when it is made.
+const SPILL_AT_MOST: u64 = 1 << 30;
 
 /// Takes an output as it was written, escape sequences and all. Held in memory until it is known that a file is
 /// needed.
 #[derive(Debug)]
 pub struct Spill {
     state: State,
+    /// Bytes that the file may have.
+    limit: u64,
+    /// Bytes that it may still take.
     left: u64,
 }
 
@@ -47,7 +57,7 @@ impl Spilled {
 
 impl Spill {
     pub fn new() -> Self {
-        Self { state: State::Held(Vec::new()), left: SPILL_AT_MOST }
+        Self { state: State::Held(Vec::new()), limit: SPILL_AT_MOST, left: SPILL_AT_MOST }
     }
 
     /// Takes the next bytes. When this returns they are on their way to the file and reach it even if nobody waits.
@@ -70,7 +80,9 @@ impl Spill {
         if let State::Held(held) = &mut self.state {
             let held = std::mem::take(held);
             match create().await {
-                Ok((file, path)) => {
+                Ok((file, path, free)) => {
+                    self.limit = self.limit.min(free / 2);
+                    self.left = self.limit;
                     self.state = State::Open { file, path };
                     self.push(&held).await;
                 }
@@ -113,20 +125,31 @@ impl Spill {
         }
         let note = match &self.state {
             State::Failed(reason) => Some(reason.clone()),
-            State::Open { .. } if self.left == 0 => Some("That file holds only its first 1024.0MB".to_owned()),
+            State::Open { .. } if self.left == 0 => {
+                let held = truncate::size(usize::try_from(self.limit).unwrap_or(usize::MAX));
+                Some(format!("That file holds only its first {held}"))
+            }
             State::Open { .. } | State::Held(_) => None,
         };
         Spilled { path: self.path(), note }
     }
 }
 
-/// A new private file with a name that nobody can foresee.
-async fn create() -> io::Result<(File, PathBuf)> {
+/// A new private file with a name that nobody can foresee, and how many bytes are free where it is.
+async fn create() -> io::Result<(File, PathBuf, u64)> {
+    let folder = std::env::temp_dir();
+    sweep::once(&folder);
     // The second half of a random UUID but for the two bits of its variant.
     let (_, random) = uuid::Uuid::new_v4().as_u64_pair();
-    let path = std::env::temp_dir().join(format!("troupe-bash-{random:016x}.log"));
+    let path = folder.join(sweep::name(random));
     let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path).await?;
-    Ok((file, path))
+    let free = spawn_blocking(move || free(&folder)).await.map_err(io::Error::other)?;
+    Ok((file, path, free))
+}
+
+/// Bytes that are free for us in a folder; where nobody knows, as many as one may want.
+fn free(folder: &Path) -> u64 {
+    rustix::fs::statvfs(folder).map_or(u64::MAX, |stat| stat.f_bavail.saturating_mul(stat.f_frsize))
 }
 
 #[cfg(test)]
@@ -160,11 +183,11 @@ mod tests {
         assert!(!path.exists());
 
         let mut spill = Spill::new();
-        spill.left = 3;
+        spill.limit = 3;
         let path = spill.open().await.unwrap();
         spill.push(b"12345").await;
         spill.push(b"678").await;
-        assert!(spill.finish(true).await.note.unwrap().contains("only its first"));
+        assert_eq!(spill.finish(true).await.note.unwrap(), "That file holds only its first 3B");
         assert_eq!(std::fs::read(&path).unwrap(), b"123");
         std::fs::remove_file(path).unwrap();
     }

@@ -1,11 +1,13 @@
 //! From what a program sends to a terminal to plain text.
 //!
 //! The rule: escape sequences and control characters are removed, except tab and newline. A line that the program
-//! wrote over, after a carriage return, is kept as it was written last; backspace takes back a character. A title or
+//! wrote over, after a carriage return or a move to the first column, is kept as it was written last; backspace takes back a character. A title or
 //! other string sequence that never ends is no sequence: only its introducer is removed.
 
 /// Text of a line that can still be written over. What a longer line holds before is final.
 const LINE_HELD: usize = 8 << 10;
+/// Parameters that are looked at; longer ones mean nothing here.
+const PARAMETERS_AT_MOST: usize = 8;
 /// Longer string sequences are taken for text.
 const STRING_AT_MOST: usize = 4 << 10;
 
@@ -28,6 +30,8 @@ pub struct TerminalText {
     line: String,
     /// A carriage return came: the next text replaces the line.
     returned: bool,
+    /// The parameters of the control sequence that is being read.
+    parameters: String,
     /// The string sequence that is being read, in case that it is none.
     string: String,
 }
@@ -113,7 +117,7 @@ impl TerminalText {
     fn step(&mut self, character: char, out: &mut String) {
         self.state = match (self.state, character) {
             (State::Text, '\r') => {
-                self.returned = self.rewriting == Rewriting::Applied;
+                self.carriage_return();
                 State::Text
             }
             (State::Text, '\u{8}') => {
@@ -123,13 +127,26 @@ impl TerminalText {
                 State::Text
             }
             (State::Text | State::Escape, '\u{1b}') => State::Escape,
-            (State::Text, '\u{9b}') | (State::Escape, '[') => State::Control,
+            (State::Text, '\u{9b}') | (State::Escape, '[') => {
+                self.parameters.clear();
+                State::Control
+            }
             (State::Text, '\u{90}' | '\u{98}' | '\u{9d}' | '\u{9e}' | '\u{9f}')
             | (State::Escape, ']' | 'P' | 'X' | '^' | '_') => State::String,
             (State::Text, _) => State::Text,
             (State::Escape | State::Intermediate, ' '..='/') => State::Intermediate,
             (State::Escape | State::Intermediate, '0'..='~') => State::Text,
-            (State::Control, ' '..='?') => State::Control,
+            (State::Control, ' '..='?') => {
+                if self.parameters.len() < PARAMETERS_AT_MOST {
+                    self.parameters.push(character);
+                }
+                State::Control
+            }
+            // To a column: the first is where a line begins.
+            (State::Control, 'G') if matches!(self.parameters.as_str(), "" | "0" | "1") => {
+                self.carriage_return();
+                State::Text
+            }
             (State::Control, '@'..='~') => State::Text,
             (State::String, '\u{7}' | '\u{9c}') | (State::StringEscape, '\\') => {
                 self.string.clear();
@@ -154,6 +171,10 @@ impl TerminalText {
                 return self.push_again(character.encode_utf8(&mut buffer), out);
             }
         };
+    }
+
+    fn carriage_return(&mut self) {
+        self.returned = self.rewriting == Rewriting::Applied;
     }
 
     fn push_again(&mut self, character: &str, out: &mut String) {
@@ -252,6 +273,33 @@ mod tests {
         for (input, applied, ignored) in TABLE {
             assert_eq!(plain(Rewriting::Applied, &[input]), *applied, "{input:?}");
             assert_eq!(plain(Rewriting::Ignored, &[input]), *ignored, "{input:?}");
+        }
+    }
+
+    #[test]
+    fn progress_bars_leave_their_last_state_fc_045() {
+        // As these programs write to a terminal, which some do for whoever sets a variable.
+        let table = [
+            (
+                "cargo",
+                "  Building [>   ] 0/2: a\r\u{1b}[K  Building [=>  ] 1/2: b\r\u{1b}[K  Finished dev\n",
+                "  Finished dev\n",
+            ),
+            ("npm", "\u{1b}[1G\u{1b}[0K⠙\u{1b}[1G\u{1b}[0K⠹\u{1b}[1G\u{1b}[0Kadded 3 packages\n", "added 3 packages\n"),
+            (
+                "pip",
+                "\u{1b}[?25l   \u{1b}[90m━━━━\u{1b}[0m \u{1b}[32m1.0/2.0 MB\u{1b}[0m\r\u{1b}[2K   \u{1b}[32m━━━━\u{1b}[0m 2.0/2.0 \
+                 MB\u{1b}[?25h\nInstalled\n",
+                "   ━━━━ 2.0/2.0 MB\nInstalled\n",
+            ),
+            ("curl", "\r  0     0    0\r 42  1270   42\r100  1270  100\n", "100  1270  100\n"),
+            ("wget", "\rx.html   0%[      ]    0\rx.html 100%[=====>] 1.2K\r\n", "x.html 100%[=====>] 1.2K\n"),
+            ("apt", "0% [Working]\r            \rReading... 0%\r\rReading... Done\r\n", "Reading... Done\n"),
+            // Lines above are not written over: each state stays a line.
+            ("docker", "a: Pulling\r\n\u{1b}[1A\u{1b}[2K\ra: Done\u{1b}[K\r\n", "a: Pulling\na: Done\n"),
+        ];
+        for (program, input, applied) in table {
+            assert_eq!(plain(Rewriting::Applied, &[input]), applied, "{program}");
         }
     }
 
