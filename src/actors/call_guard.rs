@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use ractor::{Actor, ActorProcessingErr, ActorRef};
+use serde_json::json;
 
 use super::{
     address::Addr,
@@ -52,8 +53,12 @@ impl Actor for CallGuard {
         (): &mut (),
     ) -> Result<(), ActorProcessingErr> {
         let GuardWork { chain, asking, tool, call, place, batch } = work;
-        let ask =
-            ToolCallAsk { tool_name: call.name.clone(), tool_call_id: call.id.clone(), input: call.arguments.clone() };
+        let ask = ToolCallAsk {
+            agent: asking.agent.clone(),
+            tool_name: call.name.clone(),
+            tool_call_id: call.id.clone(),
+            input: call.arguments.clone(),
+        };
         let result = match chain.tool_call(&asking, ask).await {
             ToolCallVerdict::Allow { input: None } => Ok(call.arguments),
             // A guard that rewrites a call must not be able to produce an invalid one.
@@ -63,7 +68,9 @@ impl Actor for CallGuard {
             }
             ToolCallVerdict::Deny { reason, terminate } => {
                 let reason = if reason.is_empty() { "Tool execution was blocked".to_owned() } else { reason };
-                Err(Box::new(ToolOutput { terminate, ..ToolOutput::error(reason) }))
+                // Whoever reads the record sees that it was no failure of the tool.
+                let details = Some(json!({"denied": true}));
+                Err(Box::new(ToolOutput { terminate, details, ..ToolOutput::error(reason) }))
             }
         };
         batch.tell(BatchMsg::Guarded { place, result });

@@ -3,7 +3,7 @@
 use std::{
     path::PathBuf,
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc, Mutex, MutexGuard, OnceLock, PoisonError,
         atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering},
     },
 };
@@ -25,7 +25,7 @@ use super::{
     turn_loop::LoopMsg,
 };
 use crate::{
-    extensions::Extension,
+    extensions::{Extension, Permissions, Questions},
     protocol::{
         Event, Model, ModelRef, StreamEvent, ThinkingLevel,
         ask::AskPoint,
@@ -36,7 +36,7 @@ use crate::{
     },
     providers::{CacheRetention, Provider, RequestRetry, Timeouts, catalogue::LiveCatalogue},
     store::{settings::values::CompactionSettings, tree::TreeView},
-    tools::{FileMemory, SessionFacts, Tool, jobs::JobBoard, operations::Operations},
+    tools::{FileMemory, SessionFacts, Tool, jobs::JobBoard, operations::Operations, permissions::plan::PLAN_SECTION},
 };
 
 /// Gives the provider that speaks a model's wire.
@@ -115,6 +115,13 @@ pub struct AgentConfig {
     pub operations: Arc<dyn Operations>,
     /// The same for shell commands that the user runs.
     pub user_operations: Arc<dyn Operations>,
+    /// Files and processes of plan mode, where nothing can be changed. Without them, commands run only when they are
+    /// known to read.
+    pub plan_operations: PlanOperations,
+    /// What may run; also the last interceptor of the chain.
+    pub permissions: Arc<Permissions>,
+    /// Questions to people.
+    pub questions: Questions,
     /// Limits of waiting for providers.
     pub timeouts: Timeouts,
     /// Retries inside one model call.
@@ -125,6 +132,41 @@ pub struct AgentConfig {
     pub thinking_budgets: Map<String, Value>,
     /// What tools are told, apart from the model and the session.
     pub facts: SessionFacts,
+}
+
+/// Makes operations that cannot change anything; none where this system has no walls.
+type MakeOperations = dyn Fn() -> Option<Arc<dyn Operations>> + Send + Sync;
+
+/// Operations that cannot change anything. They are made when plan mode is turned on: that takes some milliseconds.
+#[derive(Clone)]
+pub struct PlanOperations {
+    made: Arc<OnceLock<Option<Arc<dyn Operations>>>>,
+    make: Arc<MakeOperations>,
+}
+
+impl PlanOperations {
+    /// Those that `make` makes; it may block for a moment.
+    #[must_use]
+    pub fn new(make: impl Fn() -> Option<Arc<dyn Operations>> + Send + Sync + 'static) -> Self {
+        Self { made: Arc::default(), make: Arc::new(make) }
+    }
+
+    /// There are none.
+    #[must_use]
+    pub fn none() -> Self {
+        Self::new(|| None)
+    }
+
+    /// Makes them, once. May block for a moment.
+    pub fn prepare(&self) {
+        self.made.get_or_init(|| (self.make)());
+    }
+
+    /// Those that were made.
+    #[must_use]
+    pub fn get(&self) -> Option<Arc<dyn Operations>> {
+        self.made.get().cloned().flatten()
+    }
 }
 
 /// What is selected for the next request, and how the loop behaves. Commands change it.
@@ -146,6 +188,8 @@ pub struct Selection {
     pub retry: RetrySettings,
     /// Compact by itself.
     pub auto_compaction: bool,
+    /// Only plan: nothing is changed.
+    pub plan_mode: bool,
 }
 
 /// See the module.
@@ -213,6 +257,13 @@ impl AgentShared {
             job_board: Arc::default(),
             selection: Mutex::new(selection),
         });
+        let asker = Arc::downgrade(&shared);
+        shared.config.questions.register(&shared.id, move |event| {
+            // An agent that is gone has nobody who watches it.
+            if let Some(shared) = asker.upgrade() {
+                shared.publish(vec![event]);
+            }
+        });
         for observer in &shared.config.observers {
             let to = Recipient::of_slot(observer.slot.clone(), ExtMsg::Delivery);
             let subscriber = event_bus::subscriber(SubscriberKind::Coalescing, to);
@@ -273,6 +324,10 @@ impl AgentShared {
             {
                 sections.push((name.to_string(), section::tagged(name.as_str(), &text)));
             }
+        }
+        if self.selection().plan_mode {
+            let (name, text) = PLAN_SECTION;
+            sections.push((name.to_owned(), section::tagged(name, text)));
         }
         sections
     }

@@ -28,7 +28,7 @@ use crate::{
     protocol::{
         EntryId, Event, ToolCall, ToolOutput, ask::AskPoint, event::CallLabel, time::now_ms, tool::ExecutionMode,
     },
-    tools::{self, Progress, Tool, ToolContext},
+    tools::{self, Progress, Tool, ToolContext, permissions::plan},
 };
 
 /// Updates of a running call are published at most this often.
@@ -295,6 +295,10 @@ impl BatchState {
             Ok(arguments) => arguments,
             Err(failure) => return self.finish(place, failure.into(), None),
         };
+        // Before anybody is asked about it.
+        if let Some(refusal) = self.plan_refusal(&*tool, &arguments) {
+            return self.finish(place, refusal, None);
+        }
         let chain = &self.args.shared.config.chain;
         if !chain.has(AskPoint::ToolCall) {
             self.calls[at].phase = Phase::Ready(arguments);
@@ -313,6 +317,14 @@ impl BatchState {
             Ok(worker) => self.calls[at].phase = Phase::Guarding(Some(worker.id())),
             Err(exit) => self.finish(place, not_decided(&exit), None),
         }
+    }
+
+    /// Why a call may not run while the agent only plans.
+    fn plan_refusal(&self, tool: &dyn Tool, arguments: &Map<String, Value>) -> Option<ToolOutput> {
+        let shared = &self.args.shared;
+        let confined = shared.config.plan_operations.get().is_some();
+        let refused = shared.selection().plan_mode.then(|| plan::refusal(tool, arguments, confined)).flatten();
+        refused.map(ToolOutput::error)
     }
 
     /// Before a call that may have effects begins, the run state must know.
@@ -357,7 +369,14 @@ impl BatchState {
         let call = &self.calls[at];
         let Some(tool) = call.tool.clone() else { return };
         let place = call.place;
+        // Once more: guards may have changed the arguments, and the user the mode.
+        if let Some(refusal) = self.plan_refusal(&*tool, &arguments) {
+            return self.finish(place, refusal, None);
+        }
+        let config = &self.args.shared.config;
+        let confined = config.plan_operations.get().filter(|_| self.args.shared.selection().plan_mode);
         let context = ToolContext {
+            operations: confined.unwrap_or_else(|| self.args.context.operations.clone()),
             tool_call_id: call.label.tool_call_id.clone(),
             arguments,
             cancel: call.cancel.clone(),

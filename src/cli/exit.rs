@@ -12,6 +12,8 @@ pub enum Exit {
     Failed,
     /// `auth check` could not come to an answer.
     InvalidState,
+    /// Calls were denied in a run whose user wants to know (`--on-denied fail`).
+    Denied,
     /// SIGHUP: the terminal went away.
     HungUp,
     /// SIGINT.
@@ -28,6 +30,7 @@ impl Exit {
             Self::Done => 0,
             Self::Failed => 1,
             Self::InvalidState => 2,
+            Self::Denied => 5,
             Self::HungUp => 129,
             Self::Interrupted => 130,
             Self::Terminated => 143,

@@ -14,6 +14,7 @@ Usage: troupe [FLAGS] [--] [@FILE…] [MESSAGE…]
        troupe auth login|logout PROVIDER
        troupe auth check|print-api-key|print-bearer-token --provider NAME | --model PATTERN
        troupe auth list
+       troupe permissions list|allow|ask|deny|revoke [RULE] [--project|--global]
 
 Without -p, and with a terminal on both sides, the messages begin an interactive session.
 Text that is piped in goes in front of the first message, and so do the files named with @.

@@ -21,6 +21,7 @@ pub mod logging;
 pub mod mode;
 pub mod operations;
 pub mod paths;
+pub mod permissions;
 pub mod prompt;
 pub mod remote;
 pub mod run;

@@ -9,12 +9,13 @@ use super::{
     args::HiArgs, env::Environment, remote::Remote, run::warn, sandbox, session::ChosenSession, start::StartError,
 };
 use crate::{
+    actors::shared::PlanOperations,
     store::settings::{Scope, Settings},
     tools::{
         Local,
         operations::{
             Operations,
-            sandbox::{Home, Policy, SandboxMode, confine},
+            sandbox::{Confined, Grants, Home, Policy, SandboxMode, confine},
         },
     },
 };
@@ -25,6 +26,8 @@ pub struct AgentOperations {
     pub operations: Arc<dyn Operations>,
     /// For shell commands that the user runs: not confined, since the user is not.
     pub user_operations: Arc<dyn Operations>,
+    /// For tools in plan mode.
+    pub plan_operations: PlanOperations,
     /// The folder, on the machine that they are of.
     pub cwd: PathBuf,
     /// The other machine, if it is one.
@@ -47,10 +50,16 @@ pub async fn choose(
     let confined = confinement(environment, args, settings, &chosen.cwd)?;
     let Some(target) = &args.ssh else {
         let local: Arc<dyn Operations> = Arc::new(Local);
-        let (operations, prompt) = confined.unwrap_or((local.clone(), None));
+        let (operations, plan_operations, prompt) = match confined {
+            Some(Confined { operations, read_only, prompt, .. }) => {
+                (operations, PlanOperations::new(move || Some(read_only.clone())), Some(prompt))
+            }
+            None => (local.clone(), read_only(environment, &chosen.cwd), None),
+        };
         return Ok(AgentOperations {
             operations,
             user_operations: local,
+            plan_operations,
             cwd: chosen.cwd.clone(),
             remote: None,
             prompt,
@@ -66,14 +75,23 @@ pub async fn choose(
     Ok(AgentOperations {
         user_operations: operations.clone(),
         operations,
+        plan_operations: PlanOperations::none(),
         cwd: remote.cwd().to_owned(),
         remote: Some(remote),
         prompt: None,
     })
 }
 
-/// Confined files and processes, and what the model is told of them.
-type Confinement = (Arc<dyn Operations>, Option<String>);
+/// What an agent that is not confined has in plan mode.
+fn read_only(environment: &Environment, cwd: &Path) -> PlanOperations {
+    let (cwd, home, user_dir) = (cwd.to_owned(), environment.home.clone(), environment.user_dir.clone());
+    PlanOperations::new(move || {
+        let home = Home { folder: home.as_deref(), user_dir: &user_dir };
+        let policy = Policy::new(SandboxMode::ReadOnly, &cwd, &home, &Grants::default());
+        let confined = policy.map_err(StartError::of).and_then(|policy| confine(policy).map_err(StartError::of));
+        confined.inspect_err(|error| tracing::info!(%error, "plan mode has no walls")).ok().map(|c| c.operations)
+    })
+}
 
 /// None when nothing is to be confined.
 fn confinement(
@@ -81,7 +99,7 @@ fn confinement(
     args: &HiArgs,
     settings: &Settings,
     cwd: &Path,
-) -> Result<Option<Confinement>, StartError> {
+) -> Result<Option<Confined>, StartError> {
     let of = |scope| settings.sandbox(scope).map_err(StartError::Failed);
     let home = environment.home.as_deref();
     let decision = sandbox::decide(&args.sandbox, &of(Scope::Global)?, &of(Scope::Project)?, cwd, home);
@@ -95,5 +113,5 @@ fn confinement(
     for gap in &confined.gaps {
         warn(&format!("The sandbox is not complete on this system: {gap}."));
     }
-    Ok(Some((confined.operations, Some(confined.prompt))))
+    Ok(Some(confined))
 }

@@ -13,6 +13,7 @@ use super::{
     exit::Exit,
     files, first_message, help, listing,
     mode::{Mode, Terminals},
+    permissions,
     start::{self, StartError},
     stdin,
     subcommand::{self, Subcommand},
@@ -62,6 +63,7 @@ fn run_subcommand(environment: &Environment, command: Subcommand) -> Exit {
         Subcommand::McpList { json } => print(&listing::mcp_servers(&[], json)),
         Subcommand::Usage(text) => print(&text),
         Subcommand::Auth(command) => auth::run(environment, &command),
+        Subcommand::Permissions(command) => permissions::run(environment, command),
     }
 }
 

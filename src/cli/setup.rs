@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use serde_json::Value;
 
 use super::{
-    args::HiArgs, cassette::Deck, env::Environment, local, operations, prompt::ProjectResources, remote::Remote,
-    run::warn, session::ChosenSession, start::StartError,
+    args::HiArgs, cassette::Deck, env::Environment, local, operations, permissions, prompt::ProjectResources,
+    remote::Remote, run::warn, session::ChosenSession, start::StartError,
 };
 use crate::{
     actors::{
@@ -15,7 +15,7 @@ use crate::{
         session_writer::SessionPlace,
         shared::{AgentConfig, AgentShared, Observer, ProviderSource, Selection, SettingsSink},
     },
-    extensions::ExtensionRegistry,
+    extensions::{Extension, ExtensionRegistry, Questions},
     protocol::{EntryBody, Model, ModelRef, ThinkingLevel, wire::CommandInfo},
     providers::{
         self, CacheRetention, Provider, RequestRetry, Secret, Timeouts,
@@ -36,6 +36,7 @@ use crate::{
     },
     tools::{
         SessionFacts, ToolSet,
+        permissions::plan,
         picture::PicturePolicy,
         selection::{ToolFlags, select},
     },
@@ -77,16 +78,6 @@ pub async fn build(
     };
     let live = with_extensions(catalogue, extensions);
     let catalogue = live.now();
-    let observers: Vec<Observer> = extensions
-        .iter()
-        .map(|extension| Observer {
-            extension: extension.clone(),
-            slot: Default::default(),
-            watches: Default::default(),
-        })
-        .collect();
-    let links = observers.iter().map(|o| Link { extension: o.extension.clone(), slot: o.slot.clone() }).collect();
-
     let tools = all_tools(extensions);
     let active = active_tools(&args, &settings, &tools, &chosen, &context)?;
     let Some(choice) = choose_model(&args, &settings, &catalogue, &chosen, &context, &deck)? else {
@@ -107,6 +98,22 @@ pub async fn build(
     }
     resources.warnings().iter().for_each(|warning| warn(warning));
     let commands = resources.commands();
+
+    let questions = Questions::default();
+    let permissions =
+        permissions::guard(environment, &args, &settings, &works_with.cwd, &questions, works_with.operations.clone())?;
+    // The last one: it judges what is left when all others have changed what they want.
+    let guard: Arc<dyn Extension> = permissions.clone();
+    let observers: Vec<Observer> = extensions
+        .iter()
+        .chain([&guard])
+        .map(|extension| Observer {
+            extension: extension.clone(),
+            slot: Default::default(),
+            watches: Default::default(),
+        })
+        .collect();
+    let links = observers.iter().map(|o| Link { extension: o.extension.clone(), slot: o.slot.clone() }).collect();
 
     let facts = SessionFacts {
         secret_variables: catalogue.credentials().secret_variables(),
@@ -132,7 +139,11 @@ pub async fn build(
             max_asked_ms: millis(request_retry.max_delay),
         },
         auto_compaction: settings.compaction(None).enabled,
+        plan_mode: args.permissions.plan.unwrap_or_else(|| permissions::plans(&chosen.store.view())),
     };
+    if selection.plan_mode {
+        works_with.plan_operations.prepare();
+    }
     let HttpTimeouts { connect, first_byte, idle } = settings.http_timeouts();
     http::set_proxy(settings.http_proxy().map(str::to_owned));
     let config = AgentConfig {
@@ -160,6 +171,9 @@ pub async fn build(
         settings: Arc::new(Stored(Mutex::new(settings))),
         operations: works_with.operations,
         user_operations: works_with.user_operations,
+        plan_operations: works_with.plan_operations,
+        permissions,
+        questions,
         facts,
     };
     record_start(&args, &chosen, &selection, &context, &catalogue)?;
@@ -203,6 +217,9 @@ fn record_start(
     let clamped = |level| selection.model.as_ref().map_or(level, |model: &Arc<Model>| model.clamp_thinking(level));
     if chosen.is_new || recorded.map(clamped) != Some(selection.thinking) {
         bodies.push(EntryBody::thinking(selection.thinking));
+    }
+    if selection.plan_mode != permissions::plans(&chosen.store.view()) {
+        bodies.push(plan::entry(selection.plan_mode));
     }
     if let Some(name) = &args.name {
         bodies.push(EntryBody::SessionInfo { name: Some(name.clone()) });

@@ -3,7 +3,7 @@
 use std::{path::PathBuf, sync::Arc};
 
 use super::{
-    args::HiArgs,
+    args::{HiArgs, OnDenied},
     env::Environment,
     exit::Exit,
     local, logging,
@@ -18,7 +18,7 @@ use crate::{
         address::Slot,
         fleet::Agents,
         front::{
-            printer::{PrintMode, PrinterFactory},
+            printer::{DENIED, PrintMode, PrinterFactory},
             rpc::RpcFactory,
         },
         runtime::{FrontFactory, RuntimeHandle},
@@ -94,9 +94,10 @@ pub fn run(
         .enable_all()
         .build()
         .map_err(|error| StartError::Failed(format!("the async runtime did not start: {error}")))?;
+    let fail_when_denied = args.permissions.on_denied == OnDenied::Fail;
     let exit = runtime.block_on(async {
         let setup = setup::build(environment, args, &extensions, settings, chosen).await?;
-        let exit = serve(setup, mode, prompts).await;
+        let exit = serve(setup, mode, prompts, fail_when_denied).await;
         // A renewed token that is lost logs the user out.
         settle().await;
         exit
@@ -132,12 +133,14 @@ fn project_settings(
     Ok((Settings::load(&global, project.as_deref()), trusted))
 }
 
-async fn serve(setup: Setup, mode: Mode, prompts: Vec<Input>) -> Result<Exit, StartError> {
+async fn serve(setup: Setup, mode: Mode, prompts: Vec<Input>, fail_when_denied: bool) -> Result<Exit, StartError> {
     let Setup { shared, observers, commands, deck, remote } = setup;
     let front: Arc<dyn FrontFactory> = match mode {
         Mode::Rpc => Arc::new(RpcFactory { shared, commands }),
-        Mode::Json => Arc::new(PrinterFactory { shared, mode: PrintMode::Json, prompts }),
-        Mode::Print | Mode::Interactive => Arc::new(PrinterFactory { shared, mode: PrintMode::Text, prompts }),
+        Mode::Json => Arc::new(PrinterFactory { shared, mode: PrintMode::Json, prompts, fail_when_denied }),
+        Mode::Print | Mode::Interactive => {
+            Arc::new(PrinterFactory { shared, mode: PrintMode::Text, prompts, fail_when_denied })
+        }
     };
     let signals = signals::Watch::begin();
     let runtime = RuntimeHandle::start(observers, Agents::default(), Slot::default(), front)
@@ -156,6 +159,7 @@ async fn serve(setup: Setup, mode: Mode, prompts: Vec<Input>) -> Result<Exit, St
 fn exit_of(code: i32) -> Exit {
     match code {
         0 => Exit::Done,
+        DENIED => Exit::Denied,
         129 => Exit::HungUp,
         130 => Exit::Interrupted,
         143 => Exit::Terminated,

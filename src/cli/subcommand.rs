@@ -3,6 +3,7 @@
 use super::{
     auth::args::{self as auth, AuthCommand},
     exit::Exit,
+    permissions::{self, PermissionsCommand},
 };
 
 /// A command in place of a session.
@@ -17,6 +18,8 @@ pub enum Subcommand {
     },
     /// `auth …`: keys and logins.
     Auth(AuthCommand),
+    /// `permissions …`: rules that are remembered.
+    Permissions(PermissionsCommand),
     /// Print this text, exit 0: the usage of a command.
     Usage(String),
 }
@@ -30,7 +33,7 @@ pub enum SubcommandError {
     /// There is no such command.
     #[error("Unknown {group} command \"{command}\". Usage:\n{usage}")]
     Unknown {
-        /// `auth` or `mcp`.
+        /// `auth`, `mcp` or `permissions`.
         group: &'static str,
         /// What was typed.
         command: String,
@@ -74,6 +77,7 @@ pub fn parse(argv: &[String]) -> Option<Result<Subcommand, SubcommandError>> {
         "list" => Some(list(&rest)),
         "mcp" => Some(mcp(&rest)),
         "auth" => Some(auth::parse(&rest)),
+        "permissions" => Some(permissions::parse(&rest).map(Subcommand::Permissions)),
         "install" | "remove" | "uninstall" | "update" | "config" => {
             Some(Err(SubcommandError::NotAvailable(first.clone())))
         }

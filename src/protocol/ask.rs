@@ -320,6 +320,8 @@ pub struct MessageEndVerdict {
 /// A tool is about to run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ToolCallAsk {
+    /// The agent whose model calls it.
+    pub agent: Arc<str>,
     /// The tool.
     pub tool_name: String,
     /// The call's id.

@@ -7,6 +7,8 @@ use super::{
     jobs::{JobList, JobOutput, JobsCommand},
     message::{Block, Content, ImageBlock},
     model::{ModelRef, ThinkingLevel},
+    permission::PermissionMode,
+    question::{Answer, QuestionId},
 };
 
 /// Which queue a message waits in.
@@ -142,6 +144,17 @@ pub enum Command {
     },
     /// Store an entry of an extension or of a front end.
     AppendEntry(Box<EntryBody>),
+    /// Answer an open question. One that nobody waits for any more is no failure.
+    Answer {
+        /// Which question.
+        id: QuestionId,
+        /// The answer.
+        answer: Answer,
+    },
+    /// What becomes of calls that no rule is about, for as long as the program runs.
+    SetPermissionMode(PermissionMode),
+    /// Only plan and change nothing, or work. The session remembers it.
+    SetPlanMode(bool),
     /// Reply when no trace runs.
     WaitIdle,
 }

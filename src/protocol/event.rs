@@ -12,6 +12,7 @@ use super::{
     entry::{Entry, EntryId},
     message::{AgentMessage, AssistantMessage, ToolResultMessage},
     model::{ModelRef, ThinkingLevel},
+    question::{Question, QuestionId},
     stream::StreamEvent,
     tool::ToolOutput,
     usage::Usage,
@@ -203,6 +204,21 @@ pub enum Event {
         event: String,
         /// How.
         error: String,
+    },
+    /// A part of the agent waits for a person's answer.
+    QuestionAsked {
+        /// The question.
+        question: Arc<Question>,
+    },
+    /// It waits no more: there is an answer, the time is over, or nobody needs it any more.
+    QuestionClosed {
+        /// Which question.
+        id: QuestionId,
+    },
+    /// Plan mode was turned on or off.
+    PlanModeChanged {
+        /// Whether it is on.
+        enabled: bool,
     },
     /// A subscriber that lags missed updates in this range; nothing else is ever left out.
     Gap {

@@ -14,6 +14,8 @@ pub mod jobs;
 pub mod message;
 pub mod model;
 pub mod partial_arguments;
+pub mod permission;
+pub mod question;
 pub mod route;
 pub mod section;
 pub mod stream;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::{
     event::{CallLabel, Event, Published, Seq},
     message::AgentMessage,
+    question::Question,
     stream::PartialMessage,
     tool::ToolOutput,
 };
@@ -24,6 +25,8 @@ pub struct View {
     pub partial: Option<PartialMessage>,
     /// Calls of the running batch that have begun and not ended, with their latest output.
     pub tools: Vec<(CallLabel, Arc<ToolOutput>)>,
+    /// Questions to people that are open.
+    pub questions: Vec<Arc<Question>>,
     /// Steering texts that wait.
     pub steering: Vec<String>,
     /// Follow-up texts that wait.
@@ -69,6 +72,8 @@ impl View {
                 self.steering.clone_from(steering);
                 self.follow_up.clone_from(follow_up);
             }
+            Event::QuestionAsked { question } => self.questions.push(question.clone()),
+            Event::QuestionClosed { id } => self.questions.retain(|question| question.id != *id),
             Event::CompactionStart { .. } => self.compacting = true,
             Event::CompactionEnd { .. } => self.compacting = false,
             Event::AutoRetryStart { attempt, .. } => {

@@ -16,6 +16,7 @@
 //! | [`document`], [`lock_folder`], [`replace`] | files of people's own making: errors by place, pi's locks, whole writes |
 //! | [`paths`] | folders |
 //! | [`regular_file`] | files, and nothing that only looks like one |
+//! | [`permissions`] | rules that were remembered |
 //! | [`trust`] | which projects may bring resources |
 
 pub mod auth_file;
@@ -25,6 +26,7 @@ pub mod jsonl;
 pub mod lock;
 pub mod lock_folder;
 pub mod paths;
+pub mod permissions;
 pub mod regular_file;
 pub mod replace;
 pub mod session;

@@ -11,6 +11,8 @@
 //! The tools: [`read`], [`mod@write`], [`edit`], [`bash`], [`grep`], [`find`], [`ls`], [`jobs`]; and [`user_bash`], which
 //! runs a person's commands in the same way.
 //!
+//! Before a call: [`permissions`], rules about what may run.
+//!
 //! What they share: [`truncate`], [`paths`], [`failure`], `listing`, `diff`, [`mutation_queue`], [`file_memory`],
 //! [`encoding`], [`picture`].
 
@@ -41,6 +43,7 @@ pub mod ls;
 pub mod mutation_queue;
 pub mod operations;
 pub mod paths;
+pub mod permissions;
 pub mod picture;
 pub mod progress;
 pub mod read;

@@ -10,6 +10,17 @@ use crate::protocol::{ToolDeclaration, ToolOutput, tool::ExecutionMode};
 /// A boxed future.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
+/// What a tool does in plan mode, where nothing may be changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PlanAccess {
+    /// It only reads, and runs.
+    Reads,
+    /// It runs the shell command in its argument `command`, through the context's operations: those that only read run.
+    RunsCommands,
+    /// It may change something, and is refused.
+    Changes,
+}
+
 /// Something that a model can call.
 pub trait Tool: Send + Sync {
     /// Name, description and parameters.
@@ -33,6 +44,11 @@ pub trait Tool: Send + Sync {
     /// True when a call only reads: after a crash it is simply run again.
     fn is_read_only(&self) -> bool {
         false
+    }
+
+    /// What it does in plan mode.
+    fn plan_access(&self) -> PlanAccess {
+        if self.is_read_only() { PlanAccess::Reads } else { PlanAccess::Changes }
     }
 
     /// Mends arguments that models are known to get wrong, before they are validated.

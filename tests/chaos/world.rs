@@ -18,7 +18,7 @@ use troupe::{
         shared::{AgentConfig, AgentShared, Observer, ProviderSource, ResourceSource, Selection, SettingsSink},
         spawn::spawn,
     },
-    extensions::Extension,
+    extensions::{Extension, Permissions, Questions},
     protocol::{Model, ThinkingLevel, command::QueueMode},
     providers::{
         CacheRetention, Provider, RequestRetry, Timeouts,
@@ -72,6 +72,7 @@ impl World {
             follow_up_mode: QueueMode::OneAtATime,
             retry: RetrySettings::default(),
             auto_compaction: false,
+            plan_mode: false,
         };
         let config = AgentConfig {
             cwd: folder.path().to_owned(),
@@ -86,6 +87,9 @@ impl World {
             settings: Arc::new(Plain),
             operations: Arc::new(Local),
             user_operations: Arc::new(Local),
+            plan_operations: PlanOperations::none(),
+            permissions: Permissions::off(),
+            questions: Questions::default(),
             timeouts: Timeouts::default(),
             request_retry: RequestRetry::default(),
             cache: CacheRetention::default(),

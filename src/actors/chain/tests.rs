@@ -59,7 +59,7 @@ fn by(agent: &str) -> Asking {
 }
 
 fn call(input: Value) -> ToolCallAsk {
-    ToolCallAsk { tool_name: "echo".into(), tool_call_id: "c".into(), input: arguments(input) }
+    ToolCallAsk { agent: "a".into(), tool_name: "echo".into(), tool_call_id: "c".into(), input: arguments(input) }
 }
 
 fn reason_of(verdict: ToolCallVerdict) -> String {

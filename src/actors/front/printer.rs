@@ -24,12 +24,15 @@ use crate::{
         subscriber::{Backlog, Delivered, Delivery, SubscriberKind},
     },
     protocol::{
-        AgentMessage, AssistantMessage, Command, CommandError, Event, Published, StopReason,
+        AgentMessage, AssistantMessage, Command, CommandError, Event, Published, StopReason, ToolOutput,
         command::Input,
         message::text_of,
         wire::{WireMode, WireState, write_event, write_header},
     },
 };
+
+/// The exit code of a run in which calls were denied, for those who asked for it.
+pub const DENIED: i32 = 5;
 
 /// What a restarting agent gets before a prompt whose answer was lost is sent again.
 const AGAIN: Duration = Duration::from_millis(20);
@@ -51,6 +54,8 @@ pub struct PrinterFactory {
     pub mode: PrintMode,
     /// The prompts, in order.
     pub prompts: Vec<Input>,
+    /// A run in which calls were denied has failed.
+    pub fail_when_denied: bool,
 }
 
 impl FrontFactory for PrinterFactory {
@@ -60,6 +65,7 @@ impl FrontFactory for PrinterFactory {
                 agent: AgentClient { shared: self.shared.clone(), fleet },
                 mode: self.mode,
                 prompts: self.prompts.clone().into(),
+                fail_when_denied: self.fail_when_denied,
                 done,
             };
             Ok(spawn("Printer", "", Printer, args, supervisor).await?.actor().get_cell())
@@ -72,6 +78,7 @@ pub struct PrinterArgs {
     agent: AgentClient,
     mode: PrintMode,
     prompts: VecDeque<Input>,
+    fail_when_denied: bool,
     done: Recipient<i32>,
 }
 
@@ -106,6 +113,9 @@ pub struct PrinterState {
     /// A prompt was sent, and its trace is not over.
     waiting: Option<Input>,
     progress: bool,
+    /// What was denied, in order.
+    denied: Vec<String>,
+    fail_when_denied: bool,
     /// The last notice that was shown.
     told: Option<String>,
     code: i32,
@@ -134,6 +144,8 @@ impl Actor for Printer {
             last: None,
             waiting: None,
             progress: args.mode == PrintMode::Text && std::io::stderr().is_terminal(),
+            denied: Vec::new(),
+            fail_when_denied: args.fail_when_denied,
             told: None,
             code: 0,
             me,
@@ -245,6 +257,9 @@ impl PrinterState {
             Event::Parked { cause } => {
                 self.fail(&format!("The agent failed repeatedly and was given up: {cause}"));
             }
+            Event::ToolExecutionEnd { call, result, .. } if is_denied(result) => {
+                self.denied.push(format!("{}: {}", call.tool_name, text_of_blocks(&result.content)));
+            }
             Event::ToolExecutionStart { call } if self.progress => complain(&format!("· {}", call.tool_name)),
             Event::AutoRetryStart { attempt, max_attempts, delay_ms, error_message } if self.progress => {
                 complain(&format!("· retry {attempt} of {max_attempts} in {delay_ms} ms: {error_message}"));
@@ -255,7 +270,8 @@ impl PrinterState {
 
     /// All prompts are done: the result decides the exit code.
     fn finish(&mut self) {
-        let Some(last) = self.last.clone() else { return self.end(0) };
+        let done = self.report_denied();
+        let Some(last) = self.last.clone() else { return self.end(done) };
         match last.stop_reason {
             StopReason::Error | StopReason::Aborted => {
                 let text = last.error_message.clone().unwrap_or_else(|| "The request failed.".to_owned());
@@ -271,9 +287,20 @@ impl PrinterState {
             }
             _ => {
                 self.print_text(&last);
-                self.end(0);
+                self.end(done);
             }
         }
+    }
+
+    /// Says what was denied: a run that ends well may have done less than it was asked to. The exit code of such a run.
+    fn report_denied(&self) -> i32 {
+        if self.denied.is_empty() {
+            return 0;
+        }
+        let calls = if self.denied.len() == 1 { "call was" } else { "calls were" };
+        complain(&format!("Warning: {} {calls} denied:", self.denied.len()));
+        self.denied.iter().for_each(|text| complain(&format!("- {text}")));
+        if self.fail_when_denied { DENIED } else { 0 }
     }
 
     fn print_text(&self, message: &AssistantMessage) {
@@ -298,6 +325,11 @@ impl PrinterState {
         let me = self.me.clone();
         self.out.flushed(move || me.tell(PrinterMsg::Flushed));
     }
+}
+
+/// Whether a guard denied the call.
+fn is_denied(result: &ToolOutput) -> bool {
+    result.details.as_ref().is_some_and(|details| details["denied"] == true)
 }
 
 fn text_of_blocks(blocks: &[crate::protocol::Block]) -> String {

@@ -30,8 +30,8 @@ use crate::{
         event::Seq,
         view::View,
         wire::{
-            CommandInfo, Incoming, Request, RequestId, Response, RpcCommand, WireMode, WireState, parse_line,
-            reply_data, write_event, write_response,
+            CommandInfo, Incoming, Request, RequestId, Response, RpcCommand, UiResponse, WireMode, WireState,
+            parse_line, reply_data, write_event, write_response,
         },
     },
 };
@@ -138,6 +138,7 @@ impl Actor for Rpc {
             RpcMsg::Opened(Ok(_)) => {
                 let to = Recipient::new(state.me.clone(), RpcMsg::Delivery);
                 state.backlog = Some(state.agent.subscribe(SubscriberKind::Lossless, to).backlog);
+                state.agent.shared.config.questions.attend();
                 stdin::start(Recipient::new(state.me.clone(), RpcMsg::Line));
             }
             RpcMsg::Opened(Err(error)) => {
@@ -182,8 +183,10 @@ impl RpcState {
     fn line(&mut self, line: &[u8]) {
         match parse_line(line) {
             Incoming::Refused(response) => self.respond(&response),
-            // Nobody asks through the client yet.
-            Incoming::UiResponse(_) => {}
+            // An answer gets no response.
+            Incoming::UiResponse(UiResponse { id, answer }) => {
+                self.agent.send(Command::Answer { id: id.into(), answer }, ReplyTo::nobody());
+            }
             Incoming::Request(Request { id, command }) => {
                 let name = command.name();
                 match command.into_command(id.as_ref()) {

@@ -4,6 +4,7 @@ use crate::{
     actors::shared::AgentShared,
     protocol::{
         AgentMessage, EntryId, ThinkingLevel,
+        permission::PermissionsInfo,
         view::View,
         wire::{CommandInfo, ForkMessage, ResponseData, RpcCommand, StateData},
     },
@@ -40,6 +41,12 @@ pub fn answer(
         },
         RpcCommand::GetTree => ResponseData::RawTree { tree: tree.nodes_json(), leaf_id: leaf(&tree) },
         RpcCommand::GetLastAssistantText => ResponseData::Text(last_text(&tree)),
+        RpcCommand::GetPermissions => {
+            let permissions = &shared.config.permissions;
+            let (mode, rules) = (permissions.mode(), permissions.rules());
+            let plan_mode = shared.selection().plan_mode;
+            ResponseData::Permissions(Box::new(PermissionsInfo { mode, rules, plan_mode }))
+        }
         RpcCommand::GetCommands => ResponseData::Commands(commands.to_vec()),
         other => return Err(format!("The command {} is not available in this version.", other.name())),
     }))

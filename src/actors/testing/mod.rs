@@ -27,7 +27,7 @@ use super::{
     subscriber::{Delivered, Delivery, Subscriber, SubscriberKind},
 };
 use crate::{
-    extensions::{Extension, ExtensionRegistry},
+    extensions::{Extension, ExtensionRegistry, Permissions, Questions},
     protocol::{
         AgentMessage, Command, CommandError, Event, Model, ModelRef, Published, Reply, ThinkingLevel,
         command::{Input, QueueMode},
@@ -178,6 +178,7 @@ impl Parts {
             follow_up_mode: QueueMode::default(),
             retry: RetrySettings::default(),
             auto_compaction: true,
+            plan_mode: false,
         };
         let config = AgentConfig {
             cwd: self.cwd.clone(),
@@ -192,6 +193,9 @@ impl Parts {
             settings: Arc::new(Plain(provider)),
             operations: Arc::new(Local),
             user_operations: Arc::new(Local),
+            plan_operations: PlanOperations::none(),
+            permissions: Permissions::off(),
+            questions: Questions::default(),
             timeouts: Timeouts::default(),
             request_retry: RequestRetry::default(),
             cache: CacheRetention::default(),

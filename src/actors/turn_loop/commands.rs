@@ -4,6 +4,7 @@ use std::{mem, sync::Arc};
 
 use ractor::ActorRef;
 use serde_json::Value;
+use tokio::task::spawn_blocking;
 
 use super::{LoopMsg, LoopState, intake::Aim};
 use crate::{
@@ -13,6 +14,7 @@ use crate::{
         command::{ModelChoice, QueueKind, QueueMode},
     },
     store::tree::labels::normal_name,
+    tools::permissions::plan,
 };
 
 impl LoopState {
@@ -79,6 +81,15 @@ impl LoopState {
                     reply.send(Err(CommandError::Lost));
                 }
             }
+            Command::Answer { id, answer } => {
+                self.shared.config.questions.answer(&id, answer);
+                reply.send(Ok(Reply::Done));
+            }
+            Command::SetPermissionMode(mode) => {
+                self.shared.config.permissions.set_mode(mode);
+                reply.send(Ok(Reply::Done));
+            }
+            Command::SetPlanMode(enabled) => self.set_plan_mode(myself, enabled, reply).await,
             Command::AbortBash => {
                 self.shared.jobs.tell(JobsMsg::AbortAll);
                 reply.send(Ok(Reply::Done));
@@ -209,6 +220,20 @@ impl LoopState {
         }
         let at = levels.iter().position(|level| *level == current).map_or(0, |at| (at + 1) % levels.len());
         self.set_thinking(myself, levels[at], reply, |level| Reply::Thinking(Some(level))).await;
+    }
+
+    /// Plan mode counts from the next call on; the session remembers it.
+    async fn set_plan_mode(&mut self, myself: &ActorRef<LoopMsg>, enabled: bool, reply: ReplyTo) {
+        if mem::replace(&mut self.shared.selection().plan_mode, enabled) == enabled {
+            return reply.send(Ok(Reply::Done));
+        }
+        if enabled {
+            // Until they are there, commands run only when they are known to read.
+            let operations = self.shared.config.plan_operations.clone();
+            drop(spawn_blocking(move || operations.prepare()));
+        }
+        self.shared.publish(vec![Event::PlanModeChanged { enabled }]);
+        self.append_then(myself, vec![plan::entry(enabled)], reply, Reply::Done).await;
     }
 
     async fn set_session_name(&mut self, myself: &ActorRef<LoopMsg>, name: &str, reply: ReplyTo) {

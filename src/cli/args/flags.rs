@@ -4,7 +4,7 @@ use std::{convert::Infallible, fmt, str::FromStr};
 
 use clap::{Args, Parser};
 
-use super::{cassette::ReplaySpeed, words::ExtensionFlag};
+use super::{cassette::ReplaySpeed, permissions::PermissionArgs, words::ExtensionFlag};
 use crate::{
     cli::mode::{OutputMode, TuiMode},
     tools::operations::{sandbox::SandboxMode, ssh::Target},
@@ -29,6 +29,9 @@ pub struct LowArgs {
     /// Which tools.
     #[command(flatten)]
     pub tools: ToolFlags,
+    /// What the agent may do.
+    #[command(flatten)]
+    pub permissions: PermissionArgs,
     /// What the system prompt says.
     #[command(flatten)]
     pub prompt: PromptFlags,

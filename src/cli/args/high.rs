@@ -9,6 +9,7 @@ use super::{
     cassette::{self, CassetteChoice},
     error::ArgError,
     flags::{ApiKey, LowArgs, ModelFlags, ToolFlags},
+    permissions::PermissionChoice,
     sandbox::{self, SandboxRequest},
     session::{self, SessionChoice},
     words::ExtensionFlag,
@@ -154,6 +155,8 @@ pub struct HiArgs {
     pub model: ModelChoice,
     /// With which tools.
     pub tools: ToolRequest,
+    /// What the agent may do.
+    pub permissions: PermissionChoice,
     /// `--system-prompt`: a text, or the name of a file.
     pub system_prompt: Option<String>,
     /// `--append-system-prompt`, in order.
@@ -232,6 +235,7 @@ impl HiArgs {
             model,
             ssh: low.tools.ssh.clone(),
             tools: tool_request(low.tools),
+            permissions: low.permissions.into(),
             system_prompt: given(low.prompt.system_prompt),
             append_system_prompt: low.prompt.append_system_prompt,
             resources: Resources {

@@ -8,6 +8,7 @@ mod cassette;
 mod error;
 mod flags;
 mod high;
+mod permissions;
 mod plan;
 mod sandbox;
 mod session;
@@ -22,6 +23,7 @@ pub use flags::{
     ToolFlags, TrustFlags,
 };
 pub use high::{Discovery, ExtensionSource, HiArgs, Launch, ModelChoice, Resources, Task, ToolRequest};
+pub use permissions::{OnDenied, PermissionArgs, PermissionChoice};
 pub use plan::Plan;
 pub use sandbox::SandboxRequest;
 pub use session::{SessionChoice, SessionTarget};

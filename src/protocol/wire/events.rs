@@ -2,7 +2,10 @@
 
 use serde::Serialize;
 
-use super::json::{Record, write_value};
+use super::{
+    json::{Record, write_value},
+    ui::write_ui_request,
+};
 use crate::protocol::{
     AgentMessage, Event, Published, StreamEvent, ToolCall, Usage,
     entry::SessionHeader,
@@ -101,6 +104,9 @@ pub fn write_event(published: &Published, state: &mut WireState, out: &mut Vec<u
             Record::of_type("agent_end", out).field("messages", messages).field("willRetry", will_retry).end();
         }
         Event::AgentSettled { aborted } => Record::of_type("agent_settled", out).field("aborted", aborted).end(),
+        Event::QuestionAsked { question } if state.mode == WireMode::Rpc => {
+            write_ui_request(&question.id.to_string(), &(&**question).into(), out);
+        }
         Event::BashExecutionUpdate { .. } | Event::ExtensionError { .. } if state.mode == WireMode::Json => {}
         other => write_session_event(other, out),
     }
@@ -157,6 +163,9 @@ fn write_session_event(event: &Event, out: &mut Vec<u8>) {
             .field("event", event)
             .field("error", error)
             .end(),
+        Event::PlanModeChanged { enabled } => {
+            Record::of_type("plan_mode_changed", out).field("enabled", enabled).end();
+        }
         Event::Restarted { actor, cause } => {
             Record::of_type("restart", out).field("actor", actor).field("cause", cause).end();
         }
@@ -164,6 +173,8 @@ fn write_session_event(event: &Event, out: &mut Vec<u8>) {
         Event::Gap { from, to } => Record::of_type("gap", out).field("from", from).field("to", to).end(),
         // Not on the wire (see the module's page), or written by `write_event`.
         Event::Notice { .. }
+        | Event::QuestionAsked { .. }
+        | Event::QuestionClosed { .. }
         | Event::ModelChanged { .. }
         | Event::AgentStart
         | Event::TurnStart

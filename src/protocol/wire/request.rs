@@ -13,6 +13,7 @@ use crate::protocol::{
     Command, EntryId, ImageBlock, ModelRef, ThinkingLevel,
     command::{Input, InputSource, QueueKind, QueueMode},
     jobs::JobsCommand,
+    permission::PermissionMode,
 };
 
 /// What a client calls its request. It comes back with the response, whatever it is; clients use text.
@@ -168,6 +169,12 @@ pub enum RpcCommand {
     SetSessionName(String),
     /// Templates, skills and extension commands.
     GetCommands,
+    /// What is allowed, and whether the agent only plans.
+    GetPermissions,
+    /// What becomes of calls that no rule is about.
+    SetPermissionMode(PermissionMode),
+    /// Only plan and change nothing, or work.
+    SetPlanMode(bool),
 }
 
 impl RpcCommand {
@@ -209,6 +216,9 @@ impl RpcCommand {
             Self::GetLastAssistantText => "get_last_assistant_text",
             Self::SetSessionName(_) => "set_session_name",
             Self::GetCommands => "get_commands",
+            Self::GetPermissions => "get_permissions",
+            Self::SetPermissionMode(_) => "set_permission_mode",
+            Self::SetPlanMode(_) => "set_plan_mode",
         }
     }
 
@@ -242,6 +252,8 @@ impl RpcCommand {
             }
             Self::AbortBash => Command::AbortBash,
             Self::Jobs(command) => Command::Jobs(command),
+            Self::SetPermissionMode(mode) => Command::SetPermissionMode(mode),
+            Self::SetPlanMode(enabled) => Command::SetPlanMode(enabled),
             Self::Compact { custom_instructions } => Command::Compact { instructions: custom_instructions },
             other => return Err(other),
         })
@@ -249,6 +261,7 @@ impl RpcCommand {
 
     /// The command of that name. `None` when there is none.
     fn parse(name: &str, fields: Map<String, Value>) -> Result<Option<Self>, FieldError> {
+        const PERMISSION_MODE: &str = "`off`, `allow`, `ask` or `deny`";
         const MODE: &str = "`one-at-a-time` or `all`";
         const LEVEL: &str = "one of off, minimal, low, medium, high, xhigh, max";
         let mut fields = Fields::new(name, fields);
@@ -296,6 +309,9 @@ impl RpcCommand {
             "get_last_assistant_text" => Self::GetLastAssistantText,
             "set_session_name" => Self::SetSessionName(fields.text("name")?),
             "get_commands" => Self::GetCommands,
+            "get_permissions" => Self::GetPermissions,
+            "set_permission_mode" => Self::SetPermissionMode(fields.required("mode", PERMISSION_MODE)?),
+            "set_plan_mode" => Self::SetPlanMode(fields.switch("enabled")?),
             _ => return Ok(None),
         }))
     }

@@ -14,6 +14,7 @@ use crate::protocol::{
     command::{BashResult, Disposition, QueueMode},
     event::CompactionResult,
     jobs::{JobList, JobOutput},
+    permission::PermissionsInfo,
 };
 
 /// The answer to a request.
@@ -113,6 +114,8 @@ pub enum ResponseData {
     Text(Option<String>),
     /// `get_commands`.
     Commands(Vec<CommandInfo>),
+    /// `get_permissions`.
+    Permissions(Box<PermissionsInfo>),
     /// `get_entries`: the entries as a JSON list, as they stand in the file.
     RawEntries {
         /// The list.
@@ -148,6 +151,7 @@ impl ResponseData {
             Self::Level(Some(level)) => record(out).field("level", level).end_with(END),
             Self::Levels(levels) => record(out).field("levels", levels).end_with(END),
             Self::Compaction(result) => write_value(out, result),
+            Self::Permissions(info) => write_value(out, info),
             Self::Bash(result) => write_value(out, result),
             Self::Jobs(list) => write_value(out, list),
             Self::JobOutput(output) => write_value(out, output),

@@ -7,6 +7,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::json::{Record, write_value};
+use crate::protocol::question::{Dialog, Question};
+
+pub use crate::protocol::question::Answer as UiAnswer;
 
 /// A request to show something.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -122,15 +125,14 @@ pub struct UiResponse {
     pub answer: UiAnswer,
 }
 
-/// What a person answered.
-#[derive(Clone, Debug, PartialEq)]
-pub enum UiAnswer {
-    /// Text, or the option that was chosen.
-    Value(String),
-    /// Yes or no.
-    Confirmed(bool),
-    /// Nothing: the dialog was closed, or the client's answer makes no sense.
-    Cancelled,
+impl From<&Question> for UiRequest {
+    fn from(question: &Question) -> Self {
+        let (title, timeout) = (question.title.clone(), question.timeout_ms);
+        match question.dialog.clone() {
+            Dialog::Select { options } => Self::Select { title, options, timeout },
+            Dialog::Input { placeholder } => Self::Input { title, placeholder, timeout },
+        }
+    }
 }
 
 impl UiRequest {

@@ -73,6 +73,15 @@ impl Settings {
         self.layers().flat_map(|(_, layer)| layer.problem.iter().chain(&layer.odd)).collect()
     }
 
+    /// Why the file of a scope cannot be used at all: nobody knows what it wanted.
+    #[must_use]
+    pub fn broken(&self, scope: Scope) -> Option<&DocumentError> {
+        match scope {
+            Scope::Global => self.global.problem.as_ref(),
+            Scope::Project => self.project.as_ref()?.problem.as_ref(),
+        }
+    }
+
     /// Sets the value at `path` (None removes it) in memory and returns the change for the file.
     ///
     /// Without a project file a project change goes to the user's.

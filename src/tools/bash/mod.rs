@@ -13,6 +13,7 @@ use super::{
     BoxFuture, Failure, Tool, ToolContext,
     context::SessionFacts,
     operations::{Input, ShellCommand},
+    tool::PlanAccess,
     truncate::{self, MAX_BYTES, TruncatedBy},
 };
 use crate::protocol::{Block, ToolDeclaration, ToolOutput};
@@ -94,6 +95,10 @@ impl Tool for BashTool {
 
     fn prompt_snippet(&self) -> Option<&str> {
         Some("Run shell commands")
+    }
+
+    fn plan_access(&self) -> PlanAccess {
+        PlanAccess::RunsCommands
     }
 
     fn execute(&self, context: ToolContext) -> BoxFuture<'_, ToolOutput> {
