@@ -19,6 +19,7 @@ use crate::{
     protocol::{
         AgentMessage, Command, CommandError, EntryBody, Event, Reply,
         ask::{AskPoint, UserBashAsk, UserBashVerdict},
+        checkpoint::CheckpointCause,
         command::BashResult,
         event::NoticeLevel,
         jobs::{JobInfo, JobList, JobOutput, JobsCommand},
@@ -264,7 +265,9 @@ async fn run(command: UserCommand) {
                 let delta = delta.to_owned();
                 events.publish(vec![Event::BashExecutionUpdate { id: id.clone(), delta }]);
             };
-            user_bash::run(&*config.user_operations, &command, &config.cwd, &config.facts, &cancel, on_delta).await
+            let leaf = shared.tree().and_then(|tree| tree.leaf().map(|leaf| leaf.id().clone()));
+            let operations = shared.operations(leaf, CheckpointCause::User);
+            user_bash::run(&*operations, &command, &config.cwd, &config.facts, &cancel, on_delta).await
         }
     };
     let result = match result {

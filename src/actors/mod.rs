@@ -52,3 +52,4 @@ pub mod trace;
 pub mod turn;
 pub mod turn_io;
 pub mod turn_loop;
+pub mod undoing;

@@ -32,6 +32,7 @@ use crate::{
         sidecar::{InputKind, PendingInput, Record, RunState, Sidecar},
         tree::TreeView,
     },
+    tools::Checkpoints,
 };
 
 /// Where an agent's session is.
@@ -40,6 +41,8 @@ pub struct SessionPlace {
     pub store: SessionStore,
     /// The journal of its running trace.
     pub journal: Sidecar,
+    /// Checkpoints of the files that its tools change, where they are taken.
+    pub checkpoints: Option<Checkpoints>,
     /// Another process may have left a trace unfinished; this one does not go on with it by itself.
     opened: AtomicBool,
     /// Operations that this process accepted, and whether each began a trace. Whoever got no answer repeats one, also
@@ -51,7 +54,13 @@ impl SessionPlace {
     /// A session that this process has just opened.
     #[must_use]
     pub fn new(store: SessionStore, journal: Sidecar) -> Self {
-        Self { store, journal, opened: AtomicBool::new(false), accepted: Mutex::default() }
+        Self { store, journal, checkpoints: None, opened: AtomicBool::new(false), accepted: Mutex::default() }
+    }
+
+    /// The same with checkpoints.
+    #[must_use]
+    pub fn with_checkpoints(self, checkpoints: Option<Checkpoints>) -> Self {
+        Self { checkpoints, ..self }
     }
 
     fn accepted(&self) -> MutexGuard<'_, HashMap<String, bool>> {
@@ -108,6 +117,8 @@ pub enum WriterMsg {
         /// Who waits.
         reply: Recipient<Result<(), String>>,
     },
+    /// Another entry, or none, is the one that the next will hang on.
+    MoveLeaf(Option<EntryId>),
     /// Make the session durable.
     Sync,
 }
@@ -162,6 +173,10 @@ impl Actor for SessionWriter {
                 // The batch that waits is gone: its calls have not begun.
                 let _ = reply.deliver(result.map_err(|error| error.to_string()));
             }
+            WriterMsg::MoveLeaf(leaf) => match state.shared.place.store.move_leaf(leaf.as_ref()) {
+                Ok(view) => drop(state.shared.tree.send_replace(Some(view))),
+                Err(error) => state.tell(format!("The conversation did not go back: {error}")),
+            },
             WriterMsg::Sync => {
                 let store = state.shared.place.store.clone();
                 // Waits for the disk in a thread of its own: the runtime's threads have other work.

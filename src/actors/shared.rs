@@ -27,16 +27,20 @@ use super::{
 use crate::{
     extensions::{Extension, Permissions, Questions},
     protocol::{
-        Event, Model, ModelRef, StreamEvent, ThinkingLevel,
+        EntryId, Event, Model, ModelRef, StreamEvent, ThinkingLevel,
         ask::AskPoint,
+        checkpoint::CheckpointCause,
         command::QueueMode,
-        event::Seq,
+        event::{NoticeLevel, Seq},
         route::VIRTUAL_API,
         section::{self, SectionMoment, SectionSource},
     },
     providers::{CacheRetention, Provider, RequestRetry, Timeouts, catalogue::LiveCatalogue},
     store::{settings::values::CompactionSettings, tree::TreeView},
-    tools::{FileMemory, SessionFacts, Tool, jobs::JobBoard, operations::Operations, permissions::plan::PLAN_SECTION},
+    tools::{
+        FileMemory, SessionFacts, Tool, checkpoints::Checkpointing, jobs::JobBoard, operations::Operations,
+        permissions::plan::PLAN_SECTION,
+    },
 };
 
 /// Gives the provider that speaks a model's wire.
@@ -270,6 +274,14 @@ impl AgentShared {
             observer.watches.add(shared.id.clone(), subscriber.id, shared.bus.clone());
             shared.subscribers.add(subscriber);
         }
+        if let Some(checkpoints) = &shared.place.checkpoints {
+            let agent = Arc::downgrade(&shared);
+            checkpoints.on_notice(move |text| {
+                if let Some(agent) = agent.upgrade() {
+                    agent.publish(vec![Event::Notice { level: NoticeLevel::Warning, text }]);
+                }
+            });
+        }
         shared
     }
 
@@ -287,6 +299,28 @@ impl AgentShared {
         self.sent.fetch_add(1, Ordering::Relaxed);
         if self.bus.try_tell(BusMsg::Stream { events, permit }).is_err() {
             self.sent.fetch_sub(1, Ordering::Relaxed);
+        }
+    }
+
+    /// Files and processes for changes that follow `entry`: with checkpoints, where they are taken.
+    #[must_use]
+    pub fn operations(&self, entry: Option<EntryId>, cause: CheckpointCause) -> Arc<dyn Operations> {
+        let operations = match cause {
+            CheckpointCause::User => self.config.user_operations.clone(),
+            _ => self.config.operations.clone(),
+        };
+        match &self.place.checkpoints {
+            Some(checkpoints) => Arc::new(Checkpointing::new(operations, checkpoints.turn(entry, cause))),
+            None => operations,
+        }
+    }
+
+    /// A model is asked, and may want to run commands: the workspace is looked at meanwhile.
+    pub fn warm_up(&self) {
+        if let Some(checkpoints) = &self.place.checkpoints
+            && self.active_tools().iter().any(|tool| !tool.is_read_only())
+        {
+            checkpoints.warm_up();
         }
     }
 

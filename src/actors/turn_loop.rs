@@ -8,6 +8,7 @@ mod commands;
 mod effects;
 mod intake;
 mod spans;
+mod undo;
 mod workers;
 
 use std::{
@@ -39,13 +40,15 @@ use super::{
 };
 use crate::{
     protocol::{
-        AgentMessage, AssistantMessage, Command, EntryBody, Failure, FailureClass, Model, StopReason, ThinkingLevel,
+        AgentMessage, AssistantMessage, Command, CommandError, EntryBody, Failure, FailureClass, Model, StopReason,
+        ThinkingLevel,
         command::{Disposition, QueueKind},
         system::SystemState,
         time::now_ms,
     },
     providers::error_text::classify_text,
     store::tree::TreeView,
+    tools::checkpoints::Undone,
 };
 
 /// Judges a failed answer by its text: the failure itself is not stored.
@@ -84,6 +87,8 @@ pub enum LoopMsg {
     Admitted(Admission),
     /// A command.
     Command(Command, ReplyTo),
+    /// What became of an undo.
+    Undone(Box<Result<Undone, CommandError>>),
     /// A worker is gone.
     Gone(ActorId, Exit),
     /// A worker that was asked to end had its time.
@@ -117,6 +122,9 @@ pub struct LoopState {
     job_news: JobNews,
     ready: Option<Box<ReadyRequest>>,
     worker: Option<Worker>,
+    /// An undo that is under way; the machine waits in it.
+    restoring: Option<undo::Restoring>,
+    after_move: Option<undo::AfterMove>,
     tickets: HashMap<Ticket, ReplyTo>,
     last_ticket: Ticket,
     intake: VecDeque<intake::Waiting>,
@@ -152,6 +160,8 @@ impl Actor for TurnLoop {
             job_news: JobNews::default(),
             ready: None,
             worker: None,
+            restoring: None,
+            after_move: None,
             tickets: HashMap::new(),
             last_ticket: 0,
             intake: VecDeque::new(),
@@ -184,6 +194,7 @@ impl Actor for TurnLoop {
                 state.append(work, entries);
             }
             LoopMsg::Admitted(admission) => state.admitted(&myself, admission).await,
+            LoopMsg::Undone(result) => state.undone(&myself, *result).await,
             LoopMsg::Gone(id, exit) => state.gone(&myself, id, exit).await,
             LoopMsg::GraceOver(work) => {
                 if let Some(worker) = state.worker.as_ref().filter(|worker| worker.work == work) {
@@ -242,9 +253,8 @@ impl LoopState {
         self.shared.phase.send_replace(turn.phase());
         self.turn = Some(turn);
         self.perform(myself, effects).await;
-        for (command, reply) in mem::take(&mut self.early) {
-            self.command(myself, command, reply).await;
-        }
+        self.moved(myself).await;
+        self.early_commands(myself).await;
     }
 
     /// Feeds the machine and carries out what it wants.
@@ -275,6 +285,7 @@ impl LoopState {
     }
 
     async fn gone(&mut self, myself: &ActorRef<LoopMsg>, id: ActorId, exit: Exit) {
+        self.undo_lost(myself, id).await;
         let Some(worker) = self.worker.take_if(|worker| worker.id == id) else { return };
         if worker.entries.is_empty() {
             self.feed(myself, Input::Gone { work: worker.work, actor: worker.kind, exit }).await;

@@ -10,6 +10,7 @@
 pub mod args;
 pub mod auth;
 pub mod cassette;
+mod checkpoints;
 pub mod env;
 pub mod exit;
 pub mod files;
@@ -32,6 +33,7 @@ pub mod signals;
 pub mod start;
 pub mod stdin;
 pub mod subcommand;
+pub mod undo;
 
 /// The program's version: what `--version` prints.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");

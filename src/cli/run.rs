@@ -17,6 +17,7 @@ use super::{
     start::{self, StartError},
     stdin,
     subcommand::{self, Subcommand},
+    undo,
 };
 use crate::{extensions::ExtensionRegistry, protocol::command::Input};
 
@@ -64,6 +65,7 @@ fn run_subcommand(environment: &Environment, command: Subcommand) -> Exit {
         Subcommand::Usage(text) => print(&text),
         Subcommand::Auth(command) => auth::run(environment, &command),
         Subcommand::Permissions(command) => permissions::run(environment, command),
+        Subcommand::Undo(command) => undo::run(environment, &command),
     }
 }
 

@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use serde_json::Value;
 
 use super::{
-    args::HiArgs, cassette::Deck, env::Environment, local, operations, permissions, prompt::ProjectResources,
-    remote::Remote, run::warn, session::ChosenSession, start::StartError,
+    args::HiArgs, cassette::Deck, checkpoints, env::Environment, local, operations, permissions,
+    prompt::ProjectResources, remote::Remote, run::warn, session::ChosenSession, start::StartError,
 };
 use crate::{
     actors::{
@@ -123,6 +123,8 @@ pub async fn build(
         pictures: PicturePolicy { auto_resize: settings.images().auto_resize, ..PicturePolicy::default() },
         ..SessionFacts::default()
     };
+    // Files of another machine are not restored on this one.
+    let checkpoints = works_with.remote.is_none().then(|| checkpoints::of(&settings, &chosen)).flatten();
     let (retry, request_retry) = (settings.retry(), settings.request_retry());
     let selection = Selection {
         model: Some(choice.model),
@@ -177,7 +179,7 @@ pub async fn build(
         facts,
     };
     record_start(&args, &chosen, &selection, &context, &catalogue)?;
-    let place = SessionPlace::new(chosen.store, chosen.journal);
+    let place = SessionPlace::new(chosen.store, chosen.journal).with_checkpoints(checkpoints);
     let shared = AgentShared::new("main".into(), Arc::new(config), place, selection);
     Ok(Setup { shared, observers, commands, deck, remote: works_with.remote })
 }

@@ -4,6 +4,7 @@ use std::{path::PathBuf, sync::Arc};
 
 use super::{
     args::{HiArgs, OnDenied},
+    checkpoints,
     env::Environment,
     exit::Exit,
     local, logging,
@@ -135,6 +136,7 @@ fn project_settings(
 
 async fn serve(setup: Setup, mode: Mode, prompts: Vec<Input>, fail_when_denied: bool) -> Result<Exit, StartError> {
     let Setup { shared, observers, commands, deck, remote } = setup;
+    let taken = shared.place.checkpoints.clone();
     let front: Arc<dyn FrontFactory> = match mode {
         Mode::Rpc => Arc::new(RpcFactory { shared, commands }),
         Mode::Json => Arc::new(PrinterFactory { shared, mode: PrintMode::Json, prompts, fail_when_denied }),
@@ -151,6 +153,9 @@ async fn serve(setup: Setup, mode: Mode, prompts: Vec<Input>, fail_when_denied: 
     let code = runtime.wait().await;
     if let Some(remote) = remote {
         remote.close().await;
+    }
+    if let Some(taken) = taken {
+        checkpoints::finish(&taken).await;
     }
     deck.report();
     Ok(exit_of(code))
@@ -170,14 +175,16 @@ fn exit_of(code: i32) -> Exit {
 /// Where sessions are kept: flag, environment, settings (the project's is read before anything is trusted), default.
 #[must_use]
 pub fn session_dir(environment: &Environment, args: &HiArgs, user: &Settings) -> Option<PathBuf> {
+    session_dir_with(environment, args.session_dir.clone(), user)
+}
+
+/// The same with the flag's value alone.
+#[must_use]
+pub fn session_dir_with(environment: &Environment, flag: Option<PathBuf>, user: &Settings) -> Option<PathBuf> {
     let from_settings = || {
         let project = crate::resources::project::project_dir(&environment.cwd, &environment.user_dir)?;
         let text = session_dir_before_trust(&project.join("settings.json"))?;
         Some(super::paths::absolute(&text, &project, environment.home.as_deref()))
     };
-    args.session_dir
-        .clone()
-        .or_else(|| environment.session_dir.clone())
-        .or_else(from_settings)
-        .or_else(|| user.session_dir())
+    flag.or_else(|| environment.session_dir.clone()).or_else(from_settings).or_else(|| user.session_dir())
 }

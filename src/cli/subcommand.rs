@@ -1,9 +1,10 @@
-//! Commands that come as the first word: `list`, `mcp …`, `auth …` and the package commands.
+//! Commands that come as the first word: `list`, `mcp …`, `auth …`, `undo …` and the package commands.
 
 use super::{
     auth::args::{self as auth, AuthCommand},
     exit::Exit,
     permissions::{self, PermissionsCommand},
+    undo::{self, UndoCommand},
 };
 
 /// A command in place of a session.
@@ -20,6 +21,8 @@ pub enum Subcommand {
     Auth(AuthCommand),
     /// `permissions …`: rules that are remembered.
     Permissions(PermissionsCommand),
+    /// `undo …`: restore files that a session changed.
+    Undo(UndoCommand),
     /// Print this text, exit 0: the usage of a command.
     Usage(String),
 }
@@ -78,6 +81,7 @@ pub fn parse(argv: &[String]) -> Option<Result<Subcommand, SubcommandError>> {
         "mcp" => Some(mcp(&rest)),
         "auth" => Some(auth::parse(&rest)),
         "permissions" => Some(permissions::parse(&rest).map(Subcommand::Permissions)),
+        "undo" => Some(undo::parse(&rest)),
         "install" | "remove" | "uninstall" | "update" | "config" => {
             Some(Err(SubcommandError::NotAvailable(first.clone())))
         }

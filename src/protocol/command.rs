@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
+    checkpoint::{CheckpointInfo, Undo, UndoReport},
     entry::EntryBody,
     jobs::{JobList, JobOutput, JobsCommand},
     message::{Block, Content, ImageBlock},
@@ -155,6 +156,10 @@ pub enum Command {
     SetPermissionMode(PermissionMode),
     /// Only plan and change nothing, or work. The session remembers it.
     SetPlanMode(bool),
+    /// Restore files to what they were before changes of this session; refused while a trace runs.
+    Undo(Undo),
+    /// List what can be undone.
+    Checkpoints,
     /// Reply when no trace runs.
     WaitIdle,
 }
@@ -215,6 +220,10 @@ pub enum Reply {
     JobOutput(JobOutput),
     /// A compaction's result.
     Compaction(super::event::CompactionResult),
+    /// What an undo did.
+    Undone(UndoReport),
+    /// What can be undone, the last first.
+    Checkpoints(Vec<CheckpointInfo>),
     /// The stored entry's id.
     Entry(super::entry::EntryId),
 }

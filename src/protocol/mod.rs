@@ -4,6 +4,7 @@
 //! them; where the core's own shape differs, [`wire`] translates at the edge.
 
 pub mod ask;
+pub mod checkpoint;
 pub mod command;
 pub mod content;
 pub mod context;

@@ -10,6 +10,7 @@
 //! | [`session`] | a session that is being written |
 //! | [`sessions`] | many of them: listing, finding, copying |
 //! | [`sidecar`] | the journal of a running trace |
+//! | [`checkpoints`] | what files held before they were changed |
 //! | [`lock`] | one writing process for a session |
 //! | [`settings`] | what the user and the project prefer |
 //! | [`auth_file`] | keys and logins |
@@ -20,6 +21,7 @@
 //! | [`trust`] | which projects may bring resources |
 
 pub mod auth_file;
+pub mod checkpoints;
 pub mod document;
 mod error;
 pub mod jsonl;

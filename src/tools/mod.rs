@@ -29,6 +29,7 @@ use crate::protocol::ToolOutput;
 
 pub mod arguments;
 pub mod bash;
+pub mod checkpoints;
 pub mod context;
 mod diff;
 pub mod edit;
@@ -57,6 +58,7 @@ pub mod user_bash;
 pub mod write;
 
 pub use arguments::validate;
+pub use checkpoints::{CheckpointConfig, Checkpoints};
 pub use context::{SessionFacts, ToolContext};
 pub use failure::Failure;
 pub use file_memory::FileMemory;

@@ -129,8 +129,17 @@ impl Sandbox {
 
     /// Another program that takes the binary's arguments: one of the examples.
     pub fn command_of(&self, program: impl AsRef<OsStr>, args: &[&str]) -> Command {
-        const CHOOSES: [&str; 8] =
-            ["--model", "--provider", "--continue", "--session", "--list-models", "--version", "--replay", "auth"];
+        const CHOOSES: [&str; 9] = [
+            "--model",
+            "--provider",
+            "--continue",
+            "--session",
+            "--list-models",
+            "--version",
+            "--replay",
+            "auth",
+            "undo",
+        ];
         let mut command = Command::new(program);
         if !args.iter().any(|arg| CHOOSES.contains(arg)) {
             command.args(["--model", "mock/m1"]);

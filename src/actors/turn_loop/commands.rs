@@ -42,6 +42,8 @@ impl LoopState {
                 let ticket = self.ticket(reply);
                 self.feed(myself, Input::Compact { instructions, ticket }).await;
             }
+            Command::Undo(ask) => self.undo(myself, ask, reply).await,
+            Command::Checkpoints => self.list_checkpoints(myself, reply).await,
             Command::AppendEntry(body) => self.add(myself, vec![*body], reply).await,
             Command::SetQueueMode { kind, mode } => {
                 self.set_queue_mode(myself, kind, mode).await;
@@ -103,7 +105,13 @@ impl LoopState {
     }
 
     /// Stores entries; when they are stored (or wait for the end of the trace), answers with `value`.
-    async fn append_then(&mut self, myself: &ActorRef<LoopMsg>, bodies: Vec<EntryBody>, reply: ReplyTo, value: Reply) {
+    pub(super) async fn append_then(
+        &mut self,
+        myself: &ActorRef<LoopMsg>,
+        bodies: Vec<EntryBody>,
+        reply: ReplyTo,
+        value: Reply,
+    ) {
         let then = ReplyTo::new(move |result| reply.send(result.map(|_| value)));
         self.add(myself, bodies, then).await;
     }

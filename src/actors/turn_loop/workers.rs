@@ -18,7 +18,7 @@ use crate::{
         tool_batch::{BatchArgs, BatchMsg, ToolBatch},
         turn_io::{Input, NewEntry, Work},
     },
-    protocol::{EntryId, Failure, FailureClass, Model, ThinkingLevel, ToolCall, ask::Ask},
+    protocol::{EntryId, Failure, FailureClass, Model, ThinkingLevel, ToolCall, ask::Ask, checkpoint::CheckpointCause},
     store::tree::TreeView,
     tools::{Progress, ToolContext},
 };
@@ -100,6 +100,7 @@ impl LoopState {
             let failure = Failure::new(FailureClass::Internal, "the request was lost before it was sent");
             return Some(Input::Prepared { work, result: Err(failure) });
         };
+        self.shared.warm_up();
         let label = ready.request.model.reference().to_string();
         let token = ready.request.cancel.clone();
         let message = StreamWork {
@@ -123,6 +124,7 @@ impl LoopState {
         calls: Arc<[ToolCall]>,
         places: Vec<usize>,
     ) -> Option<Input> {
+        let operations = self.shared.operations(Some(entry.clone()), CheckpointCause::Tools);
         let args = BatchArgs {
             shared: self.shared.clone(),
             to: self.inputs(),
@@ -130,7 +132,7 @@ impl LoopState {
             entry,
             calls,
             places,
-            context: self.tool_context(),
+            context: ToolContext { operations, ..self.tool_context() },
             tools: Arc::new(self.shared.active_tools()),
             asking: self.asking(),
             span: self.spans.current(),

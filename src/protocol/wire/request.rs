@@ -11,6 +11,7 @@ use super::{
 };
 use crate::protocol::{
     Command, EntryId, ImageBlock, ModelRef, ThinkingLevel,
+    checkpoint::{Undo, UndoTarget},
     command::{Input, InputSource, QueueKind, QueueMode},
     jobs::JobsCommand,
     permission::PermissionMode,
@@ -175,6 +176,10 @@ pub enum RpcCommand {
     SetPermissionMode(PermissionMode),
     /// Only plan and change nothing, or work.
     SetPlanMode(bool),
+    /// Restore files to what they were before changes of this session.
+    Undo(Undo),
+    /// What can be undone.
+    GetCheckpoints,
 }
 
 impl RpcCommand {
@@ -219,6 +224,8 @@ impl RpcCommand {
             Self::GetPermissions => "get_permissions",
             Self::SetPermissionMode(_) => "set_permission_mode",
             Self::SetPlanMode(_) => "set_plan_mode",
+            Self::Undo(_) => "undo",
+            Self::GetCheckpoints => "get_checkpoints",
         }
     }
 
@@ -254,6 +261,8 @@ impl RpcCommand {
             Self::Jobs(command) => Command::Jobs(command),
             Self::SetPermissionMode(mode) => Command::SetPermissionMode(mode),
             Self::SetPlanMode(enabled) => Command::SetPlanMode(enabled),
+            Self::Undo(undo) => Command::Undo(undo),
+            Self::GetCheckpoints => Command::Checkpoints,
             Self::Compact { custom_instructions } => Command::Compact { instructions: custom_instructions },
             other => return Err(other),
         })
@@ -312,6 +321,8 @@ impl RpcCommand {
             "get_permissions" => Self::GetPermissions,
             "set_permission_mode" => Self::SetPermissionMode(fields.required("mode", PERMISSION_MODE)?),
             "set_plan_mode" => Self::SetPlanMode(fields.switch("enabled")?),
+            "undo" => Self::Undo(undo(&mut fields)?),
+            "get_checkpoints" => Self::GetCheckpoints,
             _ => return Ok(None),
         }))
     }
@@ -336,6 +347,30 @@ fn jobs(fields: &mut Fields<'_>) -> Result<JobsCommand, FieldError> {
             from: fields.optional("from", "a number of bytes")?.unwrap_or(0),
         },
         Action::Kill => JobsCommand::Kill { id: fields.text("jobId")? },
+    })
+}
+
+/// `target` is `turn` (the default), `prompt` or `redo`; `entryId` goes back to an entry instead.
+fn undo(fields: &mut Fields<'_>) -> Result<Undo, FieldError> {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "lowercase")]
+    enum Word {
+        Turn,
+        Prompt,
+        Redo,
+    }
+    let word = fields.optional("target", "`turn`, `prompt` or `redo`")?;
+    let target = match (fields.optional_text("entryId")?, word) {
+        (Some(entry), _) => UndoTarget::Entry(entry.into()),
+        (None, None | Some(Word::Turn)) => UndoTarget::Turn,
+        (None, Some(Word::Prompt)) => UndoTarget::Prompt,
+        (None, Some(Word::Redo)) => UndoTarget::Redo,
+    };
+    Ok(Undo {
+        target,
+        conversation: fields.optional_switch("conversation")?,
+        force: fields.optional_switch("force")?,
+        dry_run: fields.optional_switch("dryRun")?,
     })
 }
 

@@ -11,6 +11,7 @@ use super::{
 };
 use crate::protocol::{
     AgentMessage, Entry, EntryId, Model, ModelRef, Reply, ThinkingLevel,
+    checkpoint::{CheckpointInfo, UndoReport},
     command::{BashResult, Disposition, QueueMode},
     event::CompactionResult,
     jobs::{JobList, JobOutput},
@@ -116,6 +117,10 @@ pub enum ResponseData {
     Commands(Vec<CommandInfo>),
     /// `get_permissions`.
     Permissions(Box<PermissionsInfo>),
+    /// `undo`.
+    Undone(Box<UndoReport>),
+    /// `get_checkpoints`.
+    Checkpoints(Vec<CheckpointInfo>),
     /// `get_entries`: the entries as a JSON list, as they stand in the file.
     RawEntries {
         /// The list.
@@ -174,6 +179,8 @@ impl ResponseData {
                 .field_with("tree", |out| out.extend_from_slice(tree.as_bytes()))
                 .field("leafId", leaf_id)
                 .end_with(END),
+            Self::Undone(report) => write_value(out, report),
+            Self::Checkpoints(checkpoints) => record(out).field("checkpoints", checkpoints).end_with(END),
             Self::Commands(commands) => record(out).field("commands", commands).end_with(END),
         }
     }
@@ -193,6 +200,8 @@ pub fn reply_data(
         Reply::Bash(result) => Some(ResponseData::Bash(result)),
         Reply::Jobs(list) => Some(ResponseData::Jobs(list)),
         Reply::JobOutput(output) => Some(ResponseData::JobOutput(output)),
+        Reply::Undone(report) => Some(ResponseData::Undone(Box::new(report))),
+        Reply::Checkpoints(checkpoints) => Some(ResponseData::Checkpoints(checkpoints)),
         Reply::Compaction(result) => Some(ResponseData::Compaction(Box::new(result))),
         // Setting a level answers nothing: the event says what it was clamped to.
         Reply::Thinking(level) => (command == "cycle_thinking_level").then_some(ResponseData::Level(level)),

@@ -5,6 +5,7 @@
 //! made in memory by [`Settings::set`]; the [`Change`] that it returns writes the file, where blocking is allowed.
 
 mod change;
+pub mod checkpoints;
 mod layer;
 mod merge;
 mod migrate;

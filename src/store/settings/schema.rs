@@ -1,6 +1,6 @@
 //! What kind of value each setting takes, so that a typing error is told instead of silently reading as the default.
 
-use Kind::{Flag, Limit, Number, Object, Text, Texts, Word};
+use Kind::{Flag, Limit, Number, Object, Size, Text, Texts, Word};
 
 use crate::store::document::{Fault, Field};
 
@@ -13,6 +13,8 @@ enum Kind {
     /// Milliseconds, or `"disabled"`.
     Limit,
     Text,
+    /// Bytes, or a text like `500MB`.
+    Size,
     Texts,
     Word(&'static [&'static str]),
     Object,
@@ -42,6 +44,11 @@ const SETTINGS: &[(&[&str], Kind)] = &[
     (&["compaction", "reserveTokens"], Number),
     (&["compaction", "keepRecentTokens"], Number),
     (&["compaction", "modelOverrides"], Object),
+    (&["checkpoints"], Object),
+    (&["checkpoints", "enabled"], Flag),
+    (&["checkpoints", "required"], Flag),
+    (&["checkpoints", "maxSize"], Size),
+    (&["checkpoints", "maxAgeDays"], Number),
     (&["branchSummary"], Object),
     (&["branchSummary", "reserveTokens"], Number),
     (&["branchSummary", "skipPrompt"], Flag),
@@ -98,6 +105,8 @@ impl Kind {
             Number => (!is_count).then(|| field.expected("a number, zero or more")),
             Limit if field.text() == Ok("disabled") => None,
             Limit => (!is_count).then(|| field.expected("milliseconds or \"disabled\"")),
+            Size if field.text().is_ok_and(|text| super::checkpoints::parse_size(text).is_some()) => None,
+            Size => (!is_count).then(|| field.expected("bytes, or a text like \"500MB\"")),
             Text => field.text().err(),
             Texts => field.items().and_then(|items| items.iter().try_for_each(|item| item.text().map(drop))).err(),
             Word(words) => field.one_of(words).err(),

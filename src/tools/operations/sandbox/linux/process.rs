@@ -7,7 +7,7 @@ use tokio::time::{Instant, timeout_at};
 use super::aside::Aside;
 use crate::tools::{
     BoxFuture,
-    operations::{Process, ProcessEvent},
+    operations::{InputWriter, Process, ProcessEvent},
 };
 
 /// As much of the end of an output as is looked at.
@@ -145,6 +145,14 @@ impl Process for Noted {
 
     fn leave(&mut self) {
         self.process.leave();
+    }
+
+    fn take_input(&mut self) -> Option<InputWriter> {
+        self.process.take_input()
+    }
+
+    fn waits_for_input(&self) -> Option<bool> {
+        self.process.waits_for_input()
     }
 }
 

@@ -1,0 +1,177 @@
+//! What commands change in a workspace: nobody knows before, so all of it is looked at, before and after.
+//!
+//! Before a command, the stamps of all files are taken; after it, again, beside whatever goes on. A file that changed
+//! can be restored when its content before is known: git has it, a tool wrote it, or it was small and was kept in time.
+//! Blocking work runs on threads of its own, and a command waits for it for a moment only.
+//!
+//! - `stamp`: by what a file is known without reading it.
+//! - `index`: the stamps of a workspace.
+//! - `git_index`: what git vouches for.
+//! - `contents`: which contents are known.
+//! - `state`: from a look to records.
+
+mod contents;
+pub mod git_index;
+pub mod index;
+mod stamp;
+mod state;
+
+use std::{
+    path::{Path, PathBuf},
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
+
+use tokio::{
+    runtime::Handle,
+    sync::{Mutex as AsyncMutex, oneshot, watch},
+    task::spawn_blocking,
+    time::timeout,
+};
+
+use self::state::{Inbox, State};
+use super::{recorder::lock, turn::Turn};
+use crate::store::checkpoints::ObjectId;
+
+/// A command waits so long for the look at the workspace. One of 50,000 files takes about 30 ms when it was looked at
+/// before.
+const LOOK: Duration = Duration::from_millis(200);
+/// And so long for contents to be kept; that goes on beside the command.
+const KEEP: Duration = Duration::from_millis(50);
+
+/// A workspace in which commands run.
+pub struct Workspace(Arc<Shared>);
+
+struct Shared {
+    root: PathBuf,
+    state: Arc<AsyncMutex<State>>,
+    inbox: Arc<Mutex<Inbox>>,
+    /// Ended commands whose changes are not recorded yet.
+    outstanding: watch::Sender<usize>,
+    warm: AtomicBool,
+    cancel: Arc<AtomicBool>,
+}
+
+impl Drop for Shared {
+    fn drop(&mut self) {
+        self.cancel.store(true, Ordering::Relaxed);
+    }
+}
+
+impl Workspace {
+    /// The workspace below `root`. Nothing is looked at yet.
+    pub fn new(root: PathBuf) -> Self {
+        // Tools name files by their real paths.
+        let root = root.canonicalize().unwrap_or(root);
+        let cancel = Arc::new(AtomicBool::new(false));
+        let inbox = Arc::new(Mutex::new(Inbox::new(root.clone())));
+        let state = State::new(root.clone(), inbox.clone(), cancel.clone());
+        Self(Arc::new(Shared {
+            root,
+            state: Arc::new(AsyncMutex::new(state)),
+            inbox,
+            outstanding: watch::Sender::new(0),
+            warm: AtomicBool::new(false),
+            cancel,
+        }))
+    }
+
+    /// Begins the first look, once.
+    pub fn warm_up(&self) {
+        if self.0.warm.swap(true, Ordering::Relaxed) {
+            return;
+        }
+        let Ok(mut state) = self.0.state.clone().try_lock_owned() else { return };
+        spawn_blocking(move || state.first_look());
+    }
+
+    /// Waits until all that ended commands changed has been recorded.
+    pub async fn settled(&self) {
+        // The sender lives as long as this workspace.
+        let _ = self.0.outstanding.subscribe().wait_for(|count| *count == 0).await;
+    }
+
+    /// A tool changed this file: no command did. `object` names what it holds now.
+    pub fn own_change(&self, path: &Path, object: Option<ObjectId>) {
+        lock(&self.0.inbox).changed(path, object);
+    }
+
+    /// A tool reads this file: a command may be about to change it.
+    pub fn seen(&self, path: &Path) {
+        lock(&self.0.inbox).seen(path);
+    }
+
+    /// Looks at the workspace before a command of this turn. The command may begin when this returns.
+    pub async fn before_command(&self, turn: Arc<Turn>) -> Window {
+        self.settled().await;
+        let begun = Arc::new(AtomicBool::new(false));
+        let (looked, has_looked) = oneshot::channel();
+        let work = {
+            let (state, turn, begun) = (self.0.state.clone(), turn.clone(), begun.clone());
+            // A task: the look goes on when the command does not wait any longer.
+            tokio::spawn(async move {
+                let mut state = state.lock_owned().await;
+                spawn_blocking(move || {
+                    state.before_command(&turn, &begun);
+                    // Whoever waited may be gone.
+                    let _ = looked.send(());
+                    state.keep_contents(&turn);
+                })
+                .await
+            })
+        };
+        if timeout(LOOK, has_looked).await.is_ok() {
+            let _ = timeout(KEEP, work).await;
+        }
+        begun.store(true, Ordering::Release);
+        Window { shared: self.0.clone(), turn }
+    }
+}
+
+impl std::fmt::Debug for Workspace {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Workspace").field(&self.0.root).finish()
+    }
+}
+
+/// The time in which a command may change files. When it ends, what changed is recorded.
+pub struct Window {
+    shared: Arc<Shared>,
+    turn: Arc<Turn>,
+}
+
+impl Drop for Window {
+    fn drop(&mut self) {
+        // Without a runtime the program is about to end; the log says that the command was cut off.
+        let Ok(runtime) = Handle::try_current() else { return };
+        let (state, turn) = (self.shared.state.clone(), self.turn.clone());
+        let outstanding = Outstanding::new(self.shared.clone());
+        runtime.spawn(async move {
+            let mut state = state.lock_owned().await;
+            let recorded = spawn_blocking(move || state.after_command(&turn)).await;
+            drop(outstanding);
+            if let Err(error) = recorded {
+                tracing::warn!(%error, "what a command changed was not recorded");
+            }
+        });
+    }
+}
+
+/// Counts as long as it lives.
+struct Outstanding(Arc<Shared>);
+
+impl Outstanding {
+    fn new(shared: Arc<Shared>) -> Self {
+        shared.outstanding.send_modify(|count| *count += 1);
+        Self(shared)
+    }
+}
+
+impl Drop for Outstanding {
+    fn drop(&mut self) {
+        self.0.outstanding.send_modify(|count| *count -= 1);
+    }
+}
