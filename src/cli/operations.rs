@@ -2,7 +2,7 @@
 
 use std::{
     path::{Path, PathBuf},
-    sync::Arc,
+    sync::{Arc, Mutex, PoisonError},
 };
 
 use super::{
@@ -15,7 +15,7 @@ use crate::{
         Local,
         operations::{
             Operations,
-            sandbox::{Confined, Grants, Home, Policy, SandboxMode, confine},
+            sandbox::{Closing, Confined, Grants, Home, Policy, SandboxMode, confine},
         },
     },
 };
@@ -34,6 +34,25 @@ pub struct AgentOperations {
     pub remote: Option<Remote>,
     /// What the model is told about its sandbox.
     pub prompt: Option<String>,
+    /// What ends them.
+    pub closings: Closings,
+}
+
+/// What ends the sandboxes that were built, also those that are built later.
+#[derive(Clone, Default)]
+pub struct Closings(Arc<Mutex<Vec<Closing>>>);
+
+impl Closings {
+    fn add(&self, closing: Closing) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(closing);
+    }
+
+    /// Ends them.
+    pub fn close(&self) {
+        for closing in self.0.lock().unwrap_or_else(PoisonError::into_inner).drain(..) {
+            closing.close();
+        }
+    }
 }
 
 /// Chooses by the flags and the settings.
@@ -50,11 +69,13 @@ pub async fn choose(
     let confined = confinement(environment, args, settings, &chosen.cwd)?;
     let Some(target) = &args.ssh else {
         let local: Arc<dyn Operations> = Arc::new(Local);
+        let closings = Closings::default();
         let (operations, plan_operations, prompt) = match confined {
-            Some(Confined { operations, read_only, prompt, .. }) => {
+            Some(Confined { operations, read_only, prompt, closing, .. }) => {
+                closings.add(closing);
                 (operations, PlanOperations::new(move || Some(read_only.clone())), Some(prompt))
             }
-            None => (local.clone(), read_only(environment, &chosen.cwd), None),
+            None => (local.clone(), read_only(environment, &chosen.cwd, closings.clone()), None),
         };
         return Ok(AgentOperations {
             operations,
@@ -63,6 +84,7 @@ pub async fn choose(
             cwd: chosen.cwd.clone(),
             remote: None,
             prompt,
+            closings,
         });
     };
     if confined.is_some() {
@@ -79,17 +101,20 @@ pub async fn choose(
         cwd: remote.cwd().to_owned(),
         remote: Some(remote),
         prompt: None,
+        closings: Closings::default(),
     })
 }
 
 /// What an agent that is not confined has in plan mode.
-fn read_only(environment: &Environment, cwd: &Path) -> PlanOperations {
+fn read_only(environment: &Environment, cwd: &Path, closings: Closings) -> PlanOperations {
     let (cwd, home, user_dir) = (cwd.to_owned(), environment.home.clone(), environment.user_dir.clone());
     PlanOperations::new(move || {
         let home = Home { folder: home.as_deref(), user_dir: &user_dir };
         let policy = Policy::new(SandboxMode::ReadOnly, &cwd, &home, &Grants::default());
         let confined = policy.map_err(StartError::of).and_then(|policy| confine(policy).map_err(StartError::of));
-        confined.inspect_err(|error| tracing::info!(%error, "plan mode has no walls")).ok().map(|c| c.operations)
+        let confined = confined.inspect_err(|error| tracing::info!(%error, "plan mode has no walls")).ok()?;
+        closings.add(confined.closing);
+        Some(confined.operations)
     })
 }
 

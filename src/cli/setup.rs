@@ -5,8 +5,18 @@ use std::sync::{Arc, Mutex, PoisonError};
 use serde_json::Value;
 
 use super::{
-    args::HiArgs, cassette::Deck, checkpoints, env::Environment, local, operations, permissions,
-    prompt::ProjectResources, remote::Remote, run::warn, session::ChosenSession, start::StartError,
+    args::HiArgs,
+    cassette::Deck,
+    checkpoints,
+    env::Environment,
+    local,
+    operations::{self, Closings},
+    permissions,
+    prompt::ProjectResources,
+    remote::Remote,
+    run::warn,
+    session::ChosenSession,
+    start::StartError,
 };
 use crate::{
     actors::{
@@ -54,6 +64,8 @@ pub struct Setup {
     pub deck: Deck,
     /// The machine that tools work on, when it is another one.
     pub remote: Option<Remote>,
+    /// What ends the agent's sandboxes.
+    pub closings: Closings,
 }
 
 /// Gathers everything.
@@ -181,7 +193,7 @@ pub async fn build(
     record_start(&args, &chosen, &selection, &context, &catalogue)?;
     let place = SessionPlace::new(chosen.store, chosen.journal).with_checkpoints(checkpoints);
     let shared = AgentShared::new("main".into(), Arc::new(config), place, selection);
-    Ok(Setup { shared, observers, commands, deck, remote: works_with.remote })
+    Ok(Setup { shared, observers, commands, deck, remote: works_with.remote, closings: works_with.closings })
 }
 
 /// The catalogue with what extensions register; what is wrong with it is told.

@@ -135,7 +135,7 @@ fn project_settings(
 }
 
 async fn serve(setup: Setup, mode: Mode, prompts: Vec<Input>, fail_when_denied: bool) -> Result<Exit, StartError> {
-    let Setup { shared, observers, commands, deck, remote } = setup;
+    let Setup { shared, observers, commands, deck, remote, closings } = setup;
     let taken = shared.place.checkpoints.clone();
     let front: Arc<dyn FrontFactory> = match mode {
         Mode::Rpc => Arc::new(RpcFactory { shared, commands }),
@@ -158,6 +158,7 @@ async fn serve(setup: Setup, mode: Mode, prompts: Vec<Input>, fail_when_denied: 
         checkpoints::finish(&taken).await;
     }
     deck.report();
+    closings.close();
     Ok(exit_of(code))
 }
 

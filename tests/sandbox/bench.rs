@@ -88,6 +88,12 @@ impl Bench {
         (exit.unwrap(), String::from_utf8_lossy(&output).into_owned())
     }
 
+    /// Runs many scripts, each in a shell of its own in the workspace.
+    pub async fn run_all(&self, scripts: &[&str]) -> String {
+        let each = scripts.iter().map(|script| format!("(cd WORK; echo '== '; set -x; {script}\n)\n"));
+        self.run(&each.collect::<String>()).await.1
+    }
+
     /// Fails when anything outside changed.
     pub fn assert_untouched(&self, attempt: &str) {
         let names = |folder: &Path| {

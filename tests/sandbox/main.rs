@@ -5,6 +5,7 @@
 #![cfg(target_os = "linux")]
 
 mod bench;
+mod cli;
 mod commands;
 mod files;
 mod network;

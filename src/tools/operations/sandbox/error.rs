@@ -1,6 +1,6 @@
 //! What a confined agent is refused, in words for people and for models.
 
-use std::{fmt::Write as _, io, path::Path, path::PathBuf};
+use std::{io, path::Path, path::PathBuf};
 
 use super::{Access, Policy, SandboxMode};
 
@@ -81,12 +81,9 @@ fn how_to_allow(mode: SandboxMode) -> &'static str {
 
 /// One sentence without its full stop.
 fn writable_places(policy: &Policy, temp: &Path) -> String {
-    let mut text = "Only ".to_owned();
-    for root in policy.roots() {
-        let _ = write!(text, "{}, ", root.display());
-    }
-    let _ = write!(text, "and the temporary folder {} ($TMPDIR) can be written", temp.display());
-    if policy.roots().is_empty() { text.replace("Only and the", "Only the") } else { text }
+    let roots: Vec<_> = policy.roots().iter().map(|root| root.display().to_string()).collect();
+    let and = if roots.is_empty() { "" } else { " and " };
+    format!("Only {}{and}the temporary folder {} ($TMPDIR) can be written", roots.join(", "), temp.display())
 }
 
 /// What a model is told of its sandbox, for the system prompt.

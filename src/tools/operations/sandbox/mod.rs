@@ -35,6 +35,20 @@ pub struct Confined {
     pub gaps: Vec<String>,
     /// What the model is told.
     pub prompt: String,
+    /// Ends it all.
+    pub closing: Closing,
+}
+
+/// Ends a sandbox: for the end of a program, which does not wait until everybody has let go of it.
+#[derive(Clone)]
+pub struct Closing(Arc<dyn Fn() + Send + Sync>);
+
+impl Closing {
+    /// Puts aside what commands made although it is protected, and removes the private temporary folder. To be called
+    /// when no command runs any more.
+    pub fn close(&self) {
+        (self.0)();
+    }
 }
 
 /// Builds the best walls that this system has.
@@ -48,6 +62,7 @@ pub struct Confined {
 pub fn confine(policy: Policy) -> Result<Confined, SandboxError> {
     let sandbox = linux::Sandboxed::new(policy)?;
     Ok(Confined {
+        closing: Closing(sandbox.closing()),
         gaps: sandbox.gaps(),
         prompt: sandbox.prompt(),
         read_only: Arc::new(sandbox.read_only()?),

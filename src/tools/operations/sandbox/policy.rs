@@ -127,13 +127,15 @@ impl Policy {
     }
 
     /// The policy with one more folder that may be written: the private temporary one.
-    pub(super) fn with_temp(mut self, temp: &Path) -> Self {
+    #[must_use]
+    pub fn with_temp(mut self, temp: &Path) -> Self {
         self.set(temp, Access::Write);
         self
     }
 
     /// The same policy, but nothing may be written except what `temp` holds.
-    pub(super) fn read_only(&self, temp: &Path) -> Self {
+    #[must_use]
+    pub fn read_only(&self, temp: &Path) -> Self {
         let temp = Local.real_path(temp);
         let rules = self.rules.iter().map(|(path, access)| match access {
             Access::Write if *path != temp => (path.clone(), Access::Read),
@@ -181,7 +183,8 @@ impl Policy {
     }
 
     /// Whether a rule for something below `path` says something else than the one for `path`.
-    pub(super) fn has_rules_below(&self, path: &Path) -> bool {
+    #[must_use]
+    pub fn has_rules_below(&self, path: &Path) -> bool {
         self.rules.keys().any(|other| other != path && other.starts_with(path))
     }
 }

@@ -53,13 +53,18 @@ impl Aside {
             })
             .collect()
     }
+
+    /// The same where no command is there to hear of it.
+    pub fn sweep_and_log(&self) {
+        for line in self.sweep() {
+            tracing::warn!("{line}");
+        }
+    }
 }
 
 impl Drop for Aside {
     fn drop(&mut self) {
-        for line in self.sweep() {
-            tracing::warn!("{line}");
-        }
+        self.sweep_and_log();
     }
 }
 

@@ -53,7 +53,7 @@ enum MountKind {
 }
 
 impl Bubblewrap {
-    /// The wall, tried out once.
+    /// The wall, which may not work here: see [`Self::tried`].
     ///
     /// # Errors
     /// Why it cannot be built here.
@@ -62,15 +62,13 @@ impl Bubblewrap {
         // Without the network these sockets lead nowhere but back into the command's own.
         let sockets = Sockets { internet: true, unix: policy.unix_sockets() };
         let filter = seccomp::program(sockets).ok_or("this processor is not supported")?;
-        let wall = Self {
+        Ok(Self {
             program,
             namespaces: namespaces(policy),
             mounts: mounts(policy),
             blank: temp.blank().to_owned(),
             filter: seccomp::bytes(&filter),
-        };
-        wall.try_out()?;
-        Ok(wall)
+        })
     }
 
     /// A command inside of the wall.
@@ -123,13 +121,16 @@ impl Bubblewrap {
     }
 
     /// Has the program run itself behind the wall: whether that works depends on the kernel and its settings.
-    fn try_out(&self) -> Result<(), String> {
+    ///
+    /// # Errors
+    /// What it says when it does not.
+    pub fn tried(self) -> Result<Self, String> {
         let failed = |error: io::Error| format!("bubblewrap cannot be tried out: {error}");
         let mut command = self.around(&self.program).map_err(failed)?;
         command.arg("--version").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
         let output = command.into_std().output().map_err(failed)?;
         if output.status.success() {
-            return Ok(());
+            return Ok(self);
         }
         let reason = String::from_utf8_lossy(&output.stderr);
         let reason = reason.lines().last().unwrap_or_default();

@@ -55,6 +55,7 @@ enum Wall {
 }
 
 impl Wall {
+    /// A wall that was not tried out.
     fn build(kind: WallKind, policy: &Policy, temp: &Temp) -> Result<Self, String> {
         match kind {
             WallKind::Bubblewrap => Bubblewrap::build(policy, temp).map(Self::Bubblewrap),
@@ -62,12 +63,12 @@ impl Wall {
         }
     }
 
+    /// The best wall that works here.
     fn best(policy: &Policy, temp: &Temp) -> Result<Self, SandboxError> {
-        Self::build(WallKind::Bubblewrap, policy, temp).or_else(|bubblewrap| {
-            let landlock = Landlock::build(policy);
-            landlock
-                .map(|wall| Self::Landlock(wall.instead_of(&bubblewrap)))
-                .map_err(|landlock| SandboxError::NoWall { bubblewrap, landlock })
+        let bubblewrap = Bubblewrap::build(policy, temp).and_then(Bubblewrap::tried);
+        bubblewrap.map(Self::Bubblewrap).or_else(|bubblewrap| match Landlock::build(policy) {
+            Ok(wall) => Ok(Self::Landlock(wall.instead_of(&bubblewrap))),
+            Err(landlock) => Err(SandboxError::NoWall { bubblewrap, landlock }),
         })
     }
 
@@ -121,8 +122,11 @@ impl Sandboxed {
     /// This system does not have it.
     pub fn with(policy: Policy, kind: WallKind) -> Result<Self, SandboxError> {
         let (policy, temp) = with_temp(policy)?;
-        let wall = Wall::build(kind, &policy, &temp).map_err(SandboxError::Setup)?;
-        Ok(Self::within(policy, temp, wall))
+        let wall = match Wall::build(kind, &policy, &temp) {
+            Ok(Wall::Bubblewrap(wall)) => wall.tried().map(Wall::Bubblewrap),
+            wall => wall,
+        };
+        Ok(Self::within(policy, temp, wall.map_err(SandboxError::Setup)?))
     }
 
     /// The same without the right to write anything but the temporary folder, which both share.
@@ -149,6 +153,15 @@ impl Sandboxed {
     #[must_use]
     pub fn prompt(&self) -> String {
         error::prompt(&self.reach.policy, self.temp())
+    }
+
+    /// What ends it before everybody has let go of it.
+    pub(super) fn closing(&self) -> Arc<dyn Fn() + Send + Sync> {
+        let (temp, aside) = (Arc::clone(&self.reach.temp), Arc::clone(&self.aside));
+        Arc::new(move || {
+            aside.sweep_and_log();
+            temp.remove();
+        })
     }
 
     /// The private temporary folder.
@@ -234,9 +247,7 @@ impl Operations for Sandboxed {
         Box::pin(async move {
             let temp = &self.reach.temp;
             // What a process made that an earlier command left in the background.
-            for line in self.aside.sweep() {
-                tracing::warn!("{line}");
-            }
+            self.aside.sweep_and_log();
             let process = LocalProcess::spawn(&command, |shell| self.wall.around(shell, temp))?;
             let note = error::note(&self.reach.policy, temp.folder());
             let network = self.reach.policy.network();

@@ -27,12 +27,14 @@ const OF_FILES: [&str; 7] = [
 ];
 
 /// The same of the network.
-const OF_NETWORK: [&str; 9] = [
+const OF_NETWORK: [&str; 11] = [
     "Network is unreachable",
     "ould not resolve",
     "ame resolution",
     "ame or service not known",
     "onnection refused",
+    "ailed to connect",
+    "ouldn't connect",
     "Address family not supported",
     "EAI_AGAIN",
     "ENETUNREACH",
