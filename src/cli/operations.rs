@@ -132,6 +132,9 @@ fn confinement(
     if decision.mode == SandboxMode::Off {
         return Ok(None);
     }
+    for missing in decision.grants.writable.iter().filter(|path| !path.exists()) {
+        warn(&format!("The sandbox cannot make {} writable: it does not exist.", missing.display()));
+    }
     let home = Home { folder: home, user_dir: &environment.user_dir };
     let policy = Policy::new(decision.mode, cwd, &home, &decision.grants).map_err(StartError::of)?;
     let confined = confine(policy).map_err(StartError::of)?;

@@ -81,17 +81,21 @@ fn how_to_allow(mode: SandboxMode) -> &'static str {
 
 /// One sentence without its full stop.
 fn writable_places(policy: &Policy, temp: &Path) -> String {
-    let roots: Vec<_> = policy.roots().iter().map(|root| root.display().to_string()).collect();
-    let and = if roots.is_empty() { "" } else { " and " };
-    format!("Only {}{and}the temporary folder {} ($TMPDIR) can be written", roots.join(", "), temp.display())
+    only(policy, &format!("the temporary folder {} ($TMPDIR)", temp.display()))
 }
 
-/// What a model is told of its sandbox, for the system prompt.
-pub fn prompt(policy: &Policy, temp: &Path) -> String {
+fn only(policy: &Policy, temp: &str) -> String {
+    let roots: Vec<_> = policy.roots().iter().map(|root| root.display().to_string()).collect();
+    let and = if roots.is_empty() { "" } else { " and " };
+    format!("Only {}{and}{temp} can be written", roots.join(", "))
+}
+
+/// What a model is told of its sandbox, for the system prompt: the same in every run, as caches want it.
+pub fn prompt(policy: &Policy) -> String {
     let mut text = format!(
         "All tools run in a sandbox (mode {}). {}. Use $TMPDIR instead of /tmp.",
         policy.mode(),
-        writable_places(policy, temp)
+        only(policy, "a temporary folder ($TMPDIR)")
     );
     if policy.mode() == SandboxMode::Workspace {
         text.push_str(" Git hooks, git's configuration, .troupe and .pi are read-only even there.");

@@ -96,14 +96,14 @@ impl Wall {
 #[derive(Debug)]
 pub struct Sandboxed {
     reach: Arc<Reach>,
-    wall: Wall,
+    wall: Arc<Wall>,
     aside: Arc<Aside>,
 }
 
 impl Sandboxed {
     fn within(policy: Policy, temp: Arc<Temp>, wall: Wall) -> Self {
         let aside = Arc::new(Aside::new(&policy));
-        Self { reach: Arc::new(Reach { policy, temp }), wall, aside }
+        Self { reach: Arc::new(Reach { policy, temp }), wall: Arc::new(wall), aside }
     }
 
     /// Builds the best wall that this system has. May block for some milliseconds.
@@ -143,7 +143,7 @@ impl Sandboxed {
     /// What is not enforced here, a sentence each.
     #[must_use]
     pub fn gaps(&self) -> Vec<String> {
-        match &self.wall {
+        match &*self.wall {
             Wall::Bubblewrap(_) => Vec::new(),
             Wall::Landlock(wall) => wall.gaps(&self.reach.policy),
         }
@@ -152,7 +152,7 @@ impl Sandboxed {
     /// What the model is told.
     #[must_use]
     pub fn prompt(&self) -> String {
-        error::prompt(&self.reach.policy, self.temp())
+        error::prompt(&self.reach.policy)
     }
 
     /// What ends it before everybody has let go of it.
@@ -244,14 +244,14 @@ impl Operations for Sandboxed {
     }
 
     fn spawn(&self, command: ShellCommand) -> BoxFuture<'_, io::Result<Box<dyn Process>>> {
-        Box::pin(async move {
-            let temp = &self.reach.temp;
+        let (reach, wall, aside) = (Arc::clone(&self.reach), Arc::clone(&self.wall), Arc::clone(&self.aside));
+        // A wall may have to look through folders first.
+        local::off_thread(move || {
             // What a process made that an earlier command left in the background.
-            self.aside.sweep_and_log();
-            let process = LocalProcess::spawn(&command, |shell| self.wall.around(shell, temp))?;
-            let note = error::note(&self.reach.policy, temp.folder());
-            let network = self.reach.policy.network();
-            Ok(Box::new(Noted::new(Box::new(process), note, network, Arc::clone(&self.aside))) as Box<dyn Process>)
+            aside.sweep_and_log();
+            let process = LocalProcess::spawn(&command, |shell| wall.around(shell, &reach.temp))?;
+            let note = error::note(&reach.policy, reach.temp.folder());
+            Ok(Box::new(Noted::new(Box::new(process), note, reach.policy.network(), aside)) as Box<dyn Process>)
         })
     }
 }
