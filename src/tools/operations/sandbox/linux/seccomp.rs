@@ -130,7 +130,7 @@ fn code_of(code: u32) -> u16 {
 
 /// The filter as bytes, for a program that reads it from a file.
 pub fn bytes(program: &[sock_filter]) -> Vec<u8> {
-    let mut bytes = Vec::with_capacity(program.len() * size_of::<sock_filter>());
+    let mut bytes = Vec::with_capacity(size_of_val(program));
     for step in program {
         bytes.extend_from_slice(&step.code.to_ne_bytes());
         bytes.extend_from_slice(&[step.jt, step.jf]);

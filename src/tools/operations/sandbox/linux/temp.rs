@@ -33,7 +33,7 @@ impl Temp {
         fs::create_dir(&folder)?;
         fs::set_permissions(&folder, Permissions::from_mode(0o700))?;
         fs::write(&blank, "")?;
-        fs::set_permissions(&blank, Permissions::from_mode(0))?;
+        fs::set_permissions(&blank, Permissions::from_mode(0o000))?;
         let _ = outer.keep();
         Ok(Self { outer: root, folder, blank })
     }
@@ -89,7 +89,7 @@ mod tests {
         fs::write(deep.join("f"), "x").unwrap();
         std::os::unix::fs::symlink(other.path(), temp.folder().join("link")).unwrap();
         for folder in ["a/b", "a"] {
-            fs::set_permissions(temp.folder().join(folder), Permissions::from_mode(0)).unwrap();
+            fs::set_permissions(temp.folder().join(folder), Permissions::from_mode(0o000)).unwrap();
         }
         open_up(CWD, temp.folder().as_os_str());
         assert_eq!(other.path().metadata().unwrap().permissions().mode() & 0o777, 0o755, "not through the link");
