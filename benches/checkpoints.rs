@@ -18,7 +18,7 @@ use troupe::{
     },
 };
 
-const GO_ON: AtomicBool = AtomicBool::new(false);
+static GO_ON: AtomicBool = AtomicBool::new(false);
 
 /// A tree of so many files, 25 in a folder, as projects have them.
 fn tree(root: &Path, files: usize) {

@@ -14,9 +14,9 @@ use crate::{
 /// Changes of the last command are waited for so long at the end of a run.
 const LAST_LOOK: Duration = Duration::from_secs(2);
 
-/// The checkpoints of a session, and old ones are removed; none when the settings say so, and for a session in memory: nothing of it is kept on
+/// The checkpoints of a session whose tools work on the machine `place` (none for this one), and old ones are removed; none when the settings say so, and for a session in memory: nothing of it is kept on
 /// the disk.
-pub fn of(settings: &Settings, chosen: &ChosenSession) -> Option<Checkpoints> {
+pub fn of(settings: &Settings, chosen: &ChosenSession, place: Option<String>) -> Option<Checkpoints> {
     let file = chosen.store.path()?;
     let wanted = settings.checkpoints();
     wanted.enabled.then(|| {
@@ -29,7 +29,7 @@ pub fn of(settings: &Settings, chosen: &ChosenSession) -> Option<Checkpoints> {
             }
         });
         let config = CheckpointConfig::new(file, chosen.store.view().header());
-        Checkpoints::new(CheckpointConfig { max_size: wanted.max_size, required: wanted.required, ..config })
+        Checkpoints::new(CheckpointConfig { max_size: wanted.max_size, required: wanted.required, place, ..config })
     })
 }
 

@@ -135,8 +135,7 @@ pub async fn build(
         pictures: PicturePolicy { auto_resize: settings.images().auto_resize, ..PicturePolicy::default() },
         ..SessionFacts::default()
     };
-    // Files of another machine are not restored on this one.
-    let checkpoints = works_with.remote.is_none().then(|| checkpoints::of(&settings, &chosen)).flatten();
+    let checkpoints = checkpoints::of(&settings, &chosen, args.ssh.as_ref().map(ToString::to_string));
     let (retry, request_retry) = (settings.retry(), settings.request_retry());
     let selection = Selection {
         model: Some(choice.model),

@@ -169,12 +169,20 @@ impl One<'_> {
                 if new && let Some(folder) = path.parent() {
                     self.operations.create_folder(folder).await?;
                 }
+                let mode = mode.filter(|_| self.checkpoints.config.place.is_none());
+                let (first, last) = mode.map_or((None, None), |mode| match !new && mode & 0o200 != 0 {
+                    // It may be that nobody may write it as it is.
+                    true => (Some(mode), None),
+                    false => (None, Some(mode)),
+                });
+                if let Some(mode) = first {
+                    let path = owned.clone();
+                    blocking(move || set_mode(&path, mode)).await?;
+                }
                 self.operations.write(path, bytes).await?;
-                match mode {
-                    Some(mode) if self.checkpoints.config.place.is_none() => {
-                        blocking(move || set_mode(&owned, mode)).await
-                    }
-                    _ => Ok(()),
+                match last {
+                    Some(mode) => blocking(move || set_mode(&owned, mode)).await,
+                    None => Ok(()),
                 }
             }
             Action::SetMode(mode) => blocking(move || set_mode(&owned, mode)).await,

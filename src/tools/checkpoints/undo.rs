@@ -148,6 +148,9 @@ fn leaf_for(tree: &TreeView, id: &EntryId) -> Option<EntryId> {
     }
 }
 
+/// Files that the model is told of by name.
+const NAMED_AT_MOST: usize = 50;
+
 /// What the model is told.
 fn message(report: &UndoReport, is_redo: bool) -> EntryBody {
     let mut text = match is_redo {
@@ -155,8 +158,10 @@ fn message(report: &UndoReport, is_redo: bool) -> EntryBody {
         true => "An undo of changes of files was taken back by the user. These files changed again:",
     }
     .to_owned();
-    for file in &report.files {
+    let told: Vec<_> = report.files.iter().filter(|file| file.outcome != FileOutcome::Unchanged).collect();
+    for file in told.iter().take(NAMED_AT_MOST) {
         let what = match file.outcome {
+            FileOutcome::Restored if is_redo => "holds what it held before the undo".to_owned(),
             FileOutcome::Restored => "holds what it held before".to_owned(),
             FileOutcome::Recreated => "is there again".to_owned(),
             FileOutcome::Removed => "is gone again".to_owned(),
@@ -167,11 +172,14 @@ fn message(report: &UndoReport, is_redo: bool) -> EntryBody {
         };
         text.push_str(&format!("\n- {} {what}", file.path));
     }
+    if told.len() > NAMED_AT_MOST {
+        text.push_str(&format!("\n- and {} more files", told.len() - NAMED_AT_MOST));
+    }
     text.push_str("\nRead a file again before you rely on what it holds.");
     EntryBody::CustomMessage {
         custom_type: UNDO_MESSAGE.to_owned(),
         content: text.as_str().into(),
         display: true,
-        details: serde_json::to_value(&report.files).ok(),
+        details: None,
     }
 }

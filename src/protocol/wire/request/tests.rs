@@ -180,3 +180,28 @@ fn answers_to_dialogs_are_told_apart_from_commands() {
     let wanted = UiResponse { id: "u1".into(), answer: UiAnswer::Confirmed(true) };
     assert_eq!(parse_line(line), Incoming::UiResponse(wanted));
 }
+
+#[test]
+fn an_undo_says_how_far_and_what() {
+    let parsed = |line: &str| match parse_line(line.as_bytes()) {
+        Incoming::Request(Request { command: RpcCommand::Undo(undo), .. }) => Some(undo),
+        _ => None,
+    };
+    let table = [
+        (r#"{"type":"undo"}"#, Some(Undo::default())),
+        (
+            r#"{"type":"undo","target":"prompt","conversation":true}"#,
+            Some(Undo { target: UndoTarget::Prompt, conversation: true, ..Undo::default() }),
+        ),
+        (
+            r#"{"type":"undo","entryId":"ab","force":true,"dryRun":true}"#,
+            Some(Undo { target: UndoTarget::Entry("ab".into()), force: true, dry_run: true, ..Undo::default() }),
+        ),
+        (r#"{"type":"undo","target":"redo"}"#, Some(Undo { target: UndoTarget::Redo, ..Undo::default() })),
+        (r#"{"type":"undo","target":"tomorrow"}"#, None),
+        (r#"{"type":"undo","force":"yes"}"#, None),
+    ];
+    for (line, expected) in table {
+        assert_eq!(parsed(line), expected, "{line}");
+    }
+}

@@ -80,7 +80,9 @@ fn everywhere(_: &EntryId) -> bool {
 
 #[test]
 fn the_last_turn_that_changed_files_is_undone() {
-    let table: [(&[&str], Option<(&[&str], &[&str])>); 8] = [
+    /// The checkpoints that are undone, and the wishes.
+    type Expected<'a> = Option<(&'a [&'a str], &'a [&'a str])>;
+    let table: [(&[&str], Expected<'_>); 8] = [
         (&[], None),
         (&["1@A f:a>b"], Some((&["1"], &["f:b>a"]))),
         (&["1@A f:a>b", "2@B f:b>c g:->x"], Some((&["2"], &["f:c>b", "g:x>-"]))),
@@ -110,7 +112,9 @@ fn the_last_turn_that_changed_files_is_undone() {
 fn going_to_an_entry_undoes_what_lies_behind_it_and_brings_back_what_lies_before_it() {
     let three: &[&str] = &["1@A f:a>b", "2@B f:b>c g:->x", "3@C g:x>y"];
     let left_branch: &[&str] = &["1@A f:a>b", "2@B f:b>c", "u -2", "3@C f:b>d"];
-    let table: [(&[&str], &[&str], &[&str], &[&str], &[&str]); 7] = [
+    /// The timeline, the entries above the target, what is undone and redone, and the wishes.
+    type Row<'a> = (&'a [&'a str], &'a [&'a str], &'a [&'a str], &'a [&'a str], &'a [&'a str]);
+    let table: [Row<'_>; 7] = [
         (three, &[], &["1", "2", "3"], &[], &["f:c>a", "g:y>-"]),
         (three, &["A"], &["2", "3"], &[], &["f:c>b", "g:y>-"]),
         (three, &["A", "B"], &["3"], &[], &["g:y>x"]),
@@ -159,7 +163,7 @@ fn the_last_undo_can_be_taken_back_until_files_change_again() {
 
 #[test]
 fn a_path_is_changed_only_while_it_holds_what_we_left_there() {
-    let write = |content: &str, new| Action::Write {
+    let write = |content: &str, new: bool| Action::Write {
         object: ObjectId::of(content.as_bytes()),
         mode: new.then_some(0o644),
         new,

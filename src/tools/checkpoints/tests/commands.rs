@@ -7,11 +7,7 @@ use serde_json::json;
 use super::world::{World, tree};
 use crate::{
     protocol::checkpoint::{FileChange, Undo, UndoTarget},
-    tools::{
-        CheckpointConfig,
-        checkpoints::list,
-        operations::{Operations, ShellCommand},
-    },
+    tools::{CheckpointConfig, checkpoints::list, operations::ShellCommand},
 };
 
 fn git(folder: &Path, args: &[&str]) -> bool {
@@ -158,6 +154,25 @@ async fn a_command_that_is_killed_is_recorded_too() {
     drop(process);
     assert_eq!(world.outcomes(&world.undo(UndoTarget::Turn).await), ["restored a"]);
     assert_eq!(world.get("a").as_deref(), Some("1"));
+}
+
+#[tokio::test]
+async fn a_command_that_is_given_up_before_it_starts_ends_its_window() {
+    use std::{
+        future::Future,
+        task::{Context, Waker},
+    };
+    let world = World::new();
+    world.put("a", "1");
+    let (_, operations) = world.turn();
+    let command = ShellCommand { script: "true".into(), cwd: world.root.clone(), ..Default::default() };
+    let mut starting = operations.spawn(command);
+    assert!(starting.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
+    drop(starting);
+    world.checkpoints.settled().await;
+    world.put("a", "by hand");
+    world.bash("true").await;
+    assert!(world.ask(Undo::default()).await.is_err(), "nothing was changed by a command");
 }
 
 #[tokio::test]

@@ -93,7 +93,7 @@ impl Index {
 
     /// The number of files.
     #[cfg(test)]
-    pub fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         self.files
     }
 
@@ -148,7 +148,7 @@ impl Index {
         }
         let rules_changed = changes.iter().any(|change| is_rule(&change.path));
         if rules_changed || again.len() > LISTED_AT_MOST {
-            self.walk_again(root, &mut changes, cancel)?;
+            self.walk_again(root, before, &mut changes, cancel)?;
             return Ok((changes, fresh));
         }
         let mut listed_rules = false;
@@ -158,7 +158,7 @@ impl Index {
             listed_rules |= changes[at..].iter().any(|change| is_rule(&change.path));
         }
         if listed_rules {
-            self.walk_again(root, &mut changes, cancel)?;
+            self.walk_again(root, before, &mut changes, cancel)?;
         }
         Ok((changes, fresh))
     }
@@ -205,14 +205,19 @@ impl Index {
         if self.files > FILES_AT_MOST { Err(IndexError::TooLarge) } else { Ok(()) }
     }
 
-    /// Walks the tree anew and adds to `changes` what differs. What `.gitignore` names since, or does not name any
-    /// more, did not change by that.
-    fn walk_again(&mut self, root: &Path, changes: &mut Vec<Change>, cancel: &AtomicBool) -> Result<(), IndexError> {
+    /// Walks the tree anew and adds to `changes` what differs since the look at `before`. What `.gitignore` names since,
+    /// or does not name any more, did not change by that.
+    fn walk_again(
+        &mut self,
+        root: &Path,
+        before: i64,
+        changes: &mut Vec<Change>,
+        cancel: &AtomicBool,
+    ) -> Result<(), IndexError> {
         let known: HashSet<PathBuf> = changes.iter().map(|change| change.path.clone()).collect();
         let mut fresh = Self { looked: self.looked, ..Self::default() };
         fresh.walk(root, cancel)?;
         let old = std::mem::replace(self, fresh);
-        let since = old.looked.saturating_sub(super::stamp::TICK);
         for (path, folder) in &old.folders {
             let now = self.folders.get(path);
             if now.is_none() && !known.contains(path) && !exists(path) {
@@ -226,20 +231,25 @@ impl Index {
                 }
             }
         }
+        // What is there and was not, with the time when it appeared at the earliest.
+        let mut created = Vec::new();
         for (path, folder) in &self.folders {
             let then = old.folders.get(path);
-            if then.is_none() && !known.contains(path) && folder.modified >= since {
-                changes.push(Change { path: path.clone(), before: None, after: Some(Stamp::FOLDER) });
+            if then.is_none() {
+                created.push((path.clone(), Stamp::FOLDER, folder.modified));
             }
             let stamps = then.map(Folder::stamps).unwrap_or_default();
-            for (name, after) in &folder.items {
-                let is_new = !stamps.contains_key(name.as_os_str()) && after.changed >= since;
-                let path = path.join(name);
-                if is_new && !known.contains(&path) {
-                    changes.push(Change { path, before: None, after: Some(*after) });
-                }
-            }
+            let is_new = |(name, _): &&(OsString, Stamp)| !stamps.contains_key(name.as_os_str());
+            created.extend(
+                folder.items.iter().filter(is_new).map(|(name, stamp)| (path.join(name), *stamp, stamp.changed)),
+            );
         }
+        created.retain(|(path, ..)| !known.contains(path));
+        let rules_changed = changes.iter().map(|change| &change.path).chain(created.iter().map(|(path, ..)| path));
+        if rules_changed.into_iter().any(|path| is_rule(path)) {
+            created.retain(|(.., changed)| changed.saturating_add(super::stamp::TICK) >= before);
+        }
+        changes.extend(created.into_iter().map(|(path, stamp, _)| Change { path, before: None, after: Some(stamp) }));
         Ok(())
     }
 

@@ -28,7 +28,7 @@ use std::{
 use tokio::{
     runtime::Handle,
     sync::{Mutex as AsyncMutex, oneshot, watch},
-    task::spawn_blocking,
+    task::{JoinHandle, spawn_blocking},
     time::timeout,
 };
 
@@ -114,20 +114,27 @@ impl Workspace {
             // A task: the look goes on when the command does not wait any longer.
             tokio::spawn(async move {
                 let mut state = state.lock_owned().await;
-                spawn_blocking(move || {
+                let work = spawn_blocking(move || {
                     state.before_command(&turn, &begun);
                     // Whoever waited may be gone.
                     let _ = looked.send(());
                     state.keep_contents(&turn);
-                })
-                .await
+                });
+                if let Err(error) = work.await {
+                    tracing::warn!(%error, "the look before a command failed");
+                }
             })
         };
-        if timeout(LOOK, has_looked).await.is_ok() {
-            let _ = timeout(KEEP, work).await;
+        // From here on the window closes, whatever becomes of the command.
+        let mut window = Window { shared: self.0.clone(), turn, before: Some(work) };
+        if timeout(LOOK, has_looked).await.is_ok()
+            && let Some(before) = &mut window.before
+            && timeout(KEEP, before).await.is_ok()
+        {
+            window.before = None;
         }
         begun.store(true, Ordering::Release);
-        Window { shared: self.0.clone(), turn }
+        window
     }
 }
 
@@ -141,6 +148,8 @@ impl std::fmt::Debug for Workspace {
 pub struct Window {
     shared: Arc<Shared>,
     turn: Arc<Turn>,
+    /// The look before the command, as long as it goes on.
+    before: Option<JoinHandle<()>>,
 }
 
 impl Drop for Window {
@@ -149,7 +158,12 @@ impl Drop for Window {
         let Ok(runtime) = Handle::try_current() else { return };
         let (state, turn) = (self.shared.state.clone(), self.turn.clone());
         let outstanding = Outstanding::new(self.shared.clone());
+        let before = self.before.take();
         runtime.spawn(async move {
+            if let Some(before) = before {
+                // A failure was told.
+                let _ = before.await;
+            }
             let mut state = state.lock_owned().await;
             let recorded = spawn_blocking(move || state.after_command(&turn)).await;
             drop(outstanding);

@@ -11,7 +11,7 @@ struct Tree {
     index: Index,
 }
 
-const GO_ON: AtomicBool = AtomicBool::new(false);
+static GO_ON: AtomicBool = AtomicBool::new(false);
 
 impl Tree {
     fn new(files: &[&str]) -> Self {
