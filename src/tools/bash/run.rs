@@ -125,3 +125,55 @@ async fn kill(process: &mut dyn Process, buffer: &mut Vec<u8>, capture: &mut Cap
     };
     let _ = time::timeout(REST, rest).await;
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::tools::{BoxFuture, OutputSource, bash::output::Retention};
+
+    /// A command that prints what it is given, piece by piece with a pause before each, and never ends.
+    struct Slow(Vec<(u64, &'static [u8])>);
+
+    impl Process for Slow {
+        fn next<'a>(&'a mut self, buffer: &'a mut Vec<u8>) -> BoxFuture<'a, io::Result<ProcessEvent>> {
+            Box::pin(async move {
+                let Some((seconds, piece)) = self.0.first().copied() else { return std::future::pending().await };
+                time::sleep(Duration::from_secs(seconds)).await;
+                self.0.remove(0);
+                buffer.extend(piece);
+                Ok(ProcessEvent::Output)
+            })
+        }
+
+        fn kill(&mut self) {}
+
+        fn leave(&mut self) {}
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn silence_is_told_of_less_and_less_often_until_there_is_output() {
+        let mut capture = Capture::new(Retention { head: 0, tail: 100 });
+        let output = capture.shared();
+        let mut seen = Vec::new();
+        let on_seen = |event: Seen<'_>| {
+            let silence = match event {
+                Seen::Output(_) => None,
+                Seen::Silence(since) => Some(since),
+            };
+            output.is_silent_for(silence);
+            seen.push((silence.map(|time| time.as_secs()), output.snapshot().details));
+        };
+        let cancel = CancellationToken::new();
+        let limit = Some(Duration::from_secs(140));
+        // One pause for each piece: what is dropped in the middle of one begins it anew.
+        let end = follow(&mut Slow(vec![(9, b"x"), (9, b"y")]), &mut capture, limit, &cancel, on_seen).await;
+        assert_eq!(end.unwrap(), End::TimedOut { shell: None });
+        let silent = |seconds: u64| (Some(seconds), Some(json!({"silentSeconds": seconds})));
+        assert_eq!(
+            seen,
+            [(None, Some(json!({}))), (None, Some(json!({}))), silent(10), silent(20), silent(40), silent(80)]
+        );
+    }
+}

@@ -18,7 +18,7 @@ use super::{
     operations::{Input, ShellCommand},
     truncate::{self, MAX_BYTES},
 };
-use crate::protocol::{Block, ToolDeclaration, ToolOutput};
+use crate::protocol::{Block, ToolDeclaration, ToolOutput, tool::ExecutionMode};
 
 mod job;
 mod keep;
@@ -32,7 +32,7 @@ pub use job::{Job, JobBoard, JobEnd, JobHost, JobSpec, JobState, MAX_RUNNING};
 pub use report::{described, running_details};
 pub use run::{Orders, run};
 
-use request::{Request, Wanted};
+use request::Request;
 
 /// The name of the tool.
 pub const NAME: &str = "jobs";
@@ -112,18 +112,18 @@ impl Tool for JobsTool {
         &["Start servers and other commands that do not end by themselves with jobs, not with bash and &"]
     }
 
+    /// One after another: what is written in a message is there for what is waited for in it.
+    fn execution_mode(&self) -> ExecutionMode {
+        ExecutionMode::Sequential
+    }
+
     fn execute(&self, context: ToolContext) -> BoxFuture<'_, ToolOutput> {
-        Box::pin(async move {
-            match execute(&context).await {
-                Ok(output) => output,
-                Err(failure) => failure.into(),
-            }
-        })
+        Box::pin(async move { execute(&context).await.unwrap_or_else(ToolOutput::from) })
     }
 }
 
 async fn execute(context: &ToolContext) -> Result<ToolOutput, Failure> {
-    let Wanted(request) = Wanted::of(&context.arguments)?;
+    let request = Request::of(&context.arguments)?;
     if context.cancel.is_cancelled() {
         return Err(Failure::aborted());
     }

@@ -14,7 +14,7 @@ pub const DEFAULT_WAIT: u64 = 60;
 /// Seconds of the longest wait: a model that wants more can wait again, and is heard of meanwhile.
 const LONGEST_WAIT: f64 = 3600.0;
 
-/// One thing to do.
+/// One thing to do, with all that it needs.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Request {
     Start { command: String, keep: bool },
@@ -24,10 +24,6 @@ pub enum Request {
     Wait { id: String, pattern: Option<String>, limit: Duration },
     Kill { id: String },
 }
-
-/// A request that has all that its action needs. Fields of other actions do not matter: models fill them in.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Wanted(pub Request);
 
 #[derive(Deserialize)]
 struct Fields {
@@ -42,8 +38,8 @@ struct Fields {
     seconds: Option<f64>,
 }
 
-impl Wanted {
-    /// Reads the arguments of a call.
+impl Request {
+    /// Reads the arguments of a call. Fields of other actions do not matter: models fill them in.
     ///
     /// # Errors
     /// What is missing for the action, and what it should be.
@@ -62,29 +58,29 @@ impl Wanted {
                 false => id.to_owned(),
             })
         };
-        Ok(Self(match action.as_str() {
+        Ok(match action.as_str() {
             "start" => {
                 let command = filled(command).ok_or_else(|| missing("command", "the shell command to run"))?;
-                Request::Start { command, keep: keep.unwrap_or(false) }
+                Self::Start { command, keep: keep.unwrap_or(false) }
             }
-            "list" => Request::List,
-            "read" => Request::Read { id: id()?, from: from.map(place) },
+            "list" => Self::List,
+            "read" => Self::Read { id: id()?, from: from.map(place) },
             "write" => {
                 let (text, close) = (text.unwrap_or_default(), close.unwrap_or(false));
                 if text.is_empty() && !close {
                     return Err(missing("text", "what to write, with \\n at the end of a line; or `close`: true"));
                 }
-                Request::Write { id: id()?, text, close }
+                Self::Write { id: id()?, text, close }
             }
             "wait" => {
-                Request::Wait { id: id()?, pattern: pattern.filter(|text| !text.is_empty()), limit: limit(seconds)? }
+                Self::Wait { id: id()?, pattern: pattern.filter(|text| !text.is_empty()), limit: limit(seconds)? }
             }
-            "kill" => Request::Kill { id: id()? },
+            "kill" => Self::Kill { id: id()? },
             other => {
                 let known = ACTIONS.join(", ");
                 return Err(Failure::new(format!("There is no action {other}. The actions are {known}.")));
             }
-        }))
+        })
     }
 }
 
@@ -112,7 +108,7 @@ mod tests {
     use super::*;
 
     fn read(arguments: Value) -> Result<Request, String> {
-        Wanted::of(arguments.as_object().unwrap()).map(|wanted| wanted.0).map_err(|failure| failure.to_string())
+        Request::of(arguments.as_object().unwrap()).map_err(|failure| failure.to_string())
     }
 
     #[test]
