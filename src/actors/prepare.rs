@@ -19,7 +19,7 @@ use crate::{
     protocol::{
         AgentMessage, Content, EntryBody, Failure, FailureClass, Message, Model, ThinkingLevel,
         ask::{AskPoint, BeforeRequestAsk},
-        context::convert_to_llm,
+        context::{convert_to_llm, without_pictures},
         system::SystemState,
         time::now_ms,
     },
@@ -113,7 +113,10 @@ async fn prepare(work: PrepareWork) -> Result<ReadyRequest, Failure> {
         messages = with_prompt(messages, prompt);
     }
     let messages = Arc::new(messages);
-    let llm = convert_to_llm(&messages);
+    let mut llm = convert_to_llm(&messages);
+    if config.facts.block_images {
+        llm = without_pictures(llm);
+    }
     let mut entries = Vec::new();
     let mut routed = None;
     if let Some(virtual_model) = config.catalogue.now().virtual_model(&model.reference()) {

@@ -1,7 +1,7 @@
 //! The command line: what was typed, what it means, and what goes into the first message.
 //!
 //! Reading order: [`mod@env`] takes the process's surroundings once, [`subcommand`] looks at the first word
-//! ([`listing`] has what two of them print, [`auth`] handles keys and logins), [`args`] reads the flags ([`args::LowArgs`], what was typed) and works out
+//! ([`listing`] has what one of them prints, [`auth`] handles keys and logins, [`packages`] installs), [`args`] reads the flags ([`args::LowArgs`], what was typed) and works out
 //! their meaning ([`args::HiArgs`]), [`mode`] picks the front end, [`stdin`], [`files`] and [`first_message`] gather the
 //! prompts, [`operations`] chooses what files and processes the agent works with ([`remote`]: another machine's; [`sandbox`]: how
 //! far it is confined),
@@ -21,8 +21,11 @@ mod local;
 pub mod logging;
 pub mod mode;
 pub mod operations;
+pub mod packages;
 pub mod paths;
+mod patience;
 pub mod permissions;
+pub mod project;
 pub mod prompt;
 pub mod remote;
 pub mod run;

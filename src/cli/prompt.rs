@@ -3,25 +3,34 @@
 use std::{
     path::{Path, PathBuf},
     sync::Arc,
+    time::Duration,
 };
 
-use super::{args::HiArgs, env::Environment, start::StartError};
+use serde_json::Value;
+
+use super::{args::HiArgs, env::Environment, patience, project::Project, start::StartError};
 use crate::{
     actors::shared::ResourceSource,
     protocol::wire::{CommandInfo, CommandSource, SourceInfo},
     resources::{
+        Loaded, Warning,
         context_files::{self, ContextFile},
         expand,
-        project::project_dir,
-        roots::{Places, skill_roots, template_roots},
+        kind::Kind,
+        packages::{self, Package, PackageList},
+        roots::{Lists, Places, roots},
         skills::{self, Skill},
         source, system_files,
         system_prompt::{PromptTool, SystemPrompt, sections},
         templates::{self, Template},
-        warning::Loaded,
     },
+    store::settings::{Scope, Settings},
     tools::Tool,
 };
+
+/// How long files are waited for: a file system over a network may hang, and what lies above the project is not always
+/// the user's choice.
+const PATIENCE: Duration = Duration::from_secs(5);
 
 /// The resources of a session.
 pub struct ProjectResources {
@@ -29,6 +38,28 @@ pub struct ProjectResources {
     skills: Vec<Skill>,
     templates: Vec<Template>,
     warnings: Vec<String>,
+    shows_skills: bool,
+}
+
+/// What the settings say about resources of one kind.
+struct OwnedLists {
+    project: Vec<String>,
+    user: Vec<String>,
+    packages: Arc<Vec<Package>>,
+}
+
+impl OwnedLists {
+    fn of(kind: Kind, settings: &Settings, packages: &Arc<Vec<Package>>) -> Self {
+        let list = |scope| {
+            let list = settings.get_in(scope, &[kind.key()]).and_then(Value::as_array);
+            list.into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect()
+        };
+        Self { project: list(Scope::Project), user: list(Scope::Global), packages: packages.clone() }
+    }
+
+    fn as_lists(&self) -> Lists<'_> {
+        Lists { project: &self.project, user: &self.user, packages: &self.packages }
+    }
 }
 
 impl ProjectResources {
@@ -39,31 +70,50 @@ impl ProjectResources {
         self
     }
 
-    /// Loads what the command line allows and, when the project is trusted, what the project brings.
+    /// Loads what the command line allows and, when the project is trusted, what the project brings. What does not
+    /// answer within some seconds is left out, with a warning.
     ///
     /// # Errors
     /// A file that was named for the prompt cannot be read.
-    pub fn load(environment: &Environment, args: &HiArgs, cwd: &Path, trusted: bool) -> Result<Self, StartError> {
-        let project = project_dir(cwd, &environment.user_dir);
-        let places = Places {
-            user_dir: &environment.user_dir,
-            home: environment.home.as_deref(),
-            cwd,
-            project_dir: project.as_deref(),
-            trusted,
-        };
+    pub fn load(
+        environment: &Environment,
+        args: &HiArgs,
+        settings: &Settings,
+        cwd: &Path,
+        project: &Project,
+    ) -> Result<Self, StartError> {
+        let owned = Arc::new(OwnedPlaces::new(environment, cwd, project));
         let wanted = &args.resources;
-        let texts =
-            system_files::load(args.system_prompt.as_deref(), &args.append_system_prompt, &environment.cwd, &places)
-                .map_err(StartError::of)?;
-        let context = match wanted.context_files && args.ssh.is_none() {
-            true => context_files::load(&environment.user_dir, cwd),
-            false => Default::default(),
-        };
-        let skills = skills::load(&skill_roots(&places, &wanted.skills.named, wanted.skills.usual));
-        let templates =
-            templates::load(&template_roots(&places, &wanted.prompt_templates.named, wanted.prompt_templates.usual));
-        let warnings = [&texts.warnings, &context.warnings, &skills.warnings, &templates.warnings];
+        let texts = system_files::load(
+            args.system_prompt.as_deref(),
+            &args.append_system_prompt,
+            &environment.cwd,
+            &owned.places(),
+        )
+        .map_err(StartError::of)?;
+        let packages = packages_of(environment, settings, project);
+        let installed = Arc::new(packages.value);
+        // Those of another machine lie there.
+        let context = (wanted.context_files && args.ssh.is_none()).then(|| {
+            let owned = owned.clone();
+            patience::begin(move || context_files::load(&owned.user_dir, &owned.cwd))
+        });
+        let (named, usual) = (wanted.skills.named.clone(), wanted.skills.usual);
+        let (lists, places) = (OwnedLists::of(Kind::Skills, settings, &installed), owned.clone());
+        let skills = patience::begin(move || {
+            let roots = roots(Kind::Skills, &places.places(), &named, usual, lists.as_lists());
+            with(roots.warnings, skills::load(&roots.value))
+        });
+        let (named, usual) = (wanted.prompt_templates.named.clone(), wanted.prompt_templates.usual);
+        let (lists, places) = (OwnedLists::of(Kind::Prompts, settings, &installed), owned.clone());
+        let templates = patience::begin(move || {
+            let roots = roots(Kind::Prompts, &places.places(), &named, usual, lists.as_lists());
+            with(roots.warnings, templates::load(&roots.value))
+        });
+        let context = context.map(|work| in_time(work, "context files (AGENTS.md)", cwd)).unwrap_or_default();
+        let skills = in_time(skills, "skills", cwd);
+        let templates = in_time(templates, "prompt templates", cwd);
+        let warnings = [&texts.warnings, &context.warnings, &packages.warnings, &skills.warnings, &templates.warnings];
         let warnings = warnings.into_iter().flatten().map(ToString::to_string).collect();
         let prompt = SystemPrompt {
             custom: texts.value.system,
@@ -76,7 +126,8 @@ impl ProjectResources {
             docs: None,
             sandbox: None,
         };
-        Ok(Self { prompt, skills: skills.value, templates: templates.value, warnings })
+        let shows_skills = settings.skill_commands();
+        Ok(Self { prompt, skills: skills.value, templates: templates.value, warnings, shows_skills })
     }
 
     /// The same for a session whose tools work on another machine: its folder, its files of instructions, and what
@@ -107,7 +158,7 @@ impl ProjectResources {
             source: CommandSource::Prompt,
             source_info: wire_source(&template.source),
         });
-        let skills = self.skills.iter().map(|skill| CommandInfo {
+        let skills = self.skills.iter().filter(|_| self.shows_skills).map(|skill| CommandInfo {
             name: format!("skill:{}", skill.name),
             description: Some(skill.description.clone()),
             source: CommandSource::Skill,
@@ -117,14 +168,67 @@ impl ProjectResources {
     }
 }
 
+/// The folders of a run, for work on other threads.
+struct OwnedPlaces {
+    user_dir: PathBuf,
+    home: Option<PathBuf>,
+    cwd: PathBuf,
+    project: Project,
+}
+
+impl OwnedPlaces {
+    fn new(environment: &Environment, cwd: &Path, project: &Project) -> Self {
+        Self {
+            user_dir: environment.user_dir.clone(),
+            home: environment.home.clone(),
+            cwd: cwd.to_owned(),
+            project: project.clone(),
+        }
+    }
+
+    fn places(&self) -> Places<'_> {
+        Places {
+            user_dir: &self.user_dir,
+            home: self.home.as_deref(),
+            cwd: &self.cwd,
+            project_dir: self.project.dir.as_deref(),
+            trusted: self.project.trusted,
+        }
+    }
+}
+
+/// The installed packages of the user and of a trusted project.
+pub(super) fn packages_of(environment: &Environment, settings: &Settings, project: &Project) -> Loaded<Vec<Package>> {
+    let entries = |scope| {
+        let list = settings.get_in(scope, &["packages"]).and_then(Value::as_array);
+        list.map(Vec::as_slice).unwrap_or_default()
+    };
+    let user = PackageList { entries: entries(Scope::Global), base: &environment.user_dir };
+    let own = project.dir.as_deref().filter(|_| project.trusted);
+    let own = own.map(|base| PackageList { entries: entries(Scope::Project), base });
+    packages::load(user, own, environment.home.as_deref())
+}
+
+fn with<T>(mut warnings: Vec<Warning>, mut loaded: Loaded<T>) -> Loaded<T> {
+    warnings.append(&mut loaded.warnings);
+    Loaded { value: loaded.value, warnings }
+}
+
+/// What was loaded in time; else nothing, and a warning.
+fn in_time<T: Default>(work: patience::Work<Loaded<T>>, what: &str, cwd: &Path) -> Loaded<T> {
+    work.within(PATIENCE).unwrap_or_else(|| {
+        let text = format!(
+            "the {what} could not be read within {} seconds and are left out; a file system may hang",
+            PATIENCE.as_secs()
+        );
+        Loaded { value: T::default(), warnings: vec![Warning::new(cwd, text)] }
+    })
+}
+
 fn wire_source(info: &source::SourceInfo) -> SourceInfo {
     SourceInfo {
         path: info.path.to_string_lossy().into_owned(),
-        source: match info.source {
-            source::Found::Auto => "auto",
-            source::Found::Local => "local",
-        }
-        .to_owned(),
+        source: info.source.as_str().to_owned(),
         scope: match info.scope {
             source::Scope::User => "user",
             source::Scope::Project => "project",

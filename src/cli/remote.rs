@@ -115,9 +115,8 @@ async fn first_of(operations: &dyn Operations, folder: &Path) -> Loaded<Option<C
     let entries = operations.list(folder).await.unwrap_or_default();
     let is_there = |name: &str| entries.iter().any(|entry| entry.name == name && entry.kind == Some(FileKind::File));
     for path in NAMES.into_iter().filter(|name| is_there(name)).map(|name| folder.join(name)) {
-        match beginning(operations, &path).await {
-            Ok(bytes) => {
-                let text = text_file::to_text(&path, bytes);
+        match beginning(operations, &path).await.and_then(|bytes| text_file::to_text(&path, bytes)) {
+            Ok(text) => {
                 warnings.extend(text.warnings);
                 return Loaded { value: Some(ContextFile { path, content: text.value }), warnings };
             }

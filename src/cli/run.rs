@@ -13,7 +13,7 @@ use super::{
     exit::Exit,
     files, first_message, help, listing,
     mode::{Mode, Terminals},
-    permissions,
+    packages, permissions,
     start::{self, StartError},
     stdin,
     subcommand::{self, Subcommand},
@@ -60,7 +60,7 @@ fn run(environment: &Environment, extensions: ExtensionRegistry) -> Exit {
 
 fn run_subcommand(environment: &Environment, command: Subcommand) -> Exit {
     match command {
-        Subcommand::List => print(&listing::packages(&[], &[])),
+        Subcommand::Packages(command) => packages::run(environment, &command),
         Subcommand::McpList { json } => print(&listing::mcp_servers(&[], json)),
         Subcommand::Usage(text) => print(&text),
         Subcommand::Auth(command) => auth::run(environment, &command),

@@ -12,6 +12,7 @@ use super::{
     local,
     operations::{self, Closings},
     permissions,
+    project::Project,
     prompt::ProjectResources,
     remote::Remote,
     run::warn,
@@ -76,7 +77,7 @@ pub async fn build(
     environment: &Environment,
     args: HiArgs,
     extensions: &ExtensionRegistry,
-    (settings, trusted): (Settings, bool),
+    (settings, project): (Settings, Project),
     chosen: ChosenSession,
 ) -> Result<Setup, StartError> {
     let mut catalogue = Catalogue::load(&environment.user_dir, Variables::of_process());
@@ -103,7 +104,7 @@ pub async fn build(
     }
     let secrets = catalogue.credentials().secret_variables();
     let works_with = operations::choose(environment, &args, &settings, &chosen, secrets).await?;
-    let resources = ProjectResources::load(environment, &args, &chosen.cwd, trusted)?;
+    let resources = ProjectResources::load(environment, &args, &settings, &chosen.cwd, &project)?;
     let mut resources = resources.with_sandbox(works_with.prompt);
     if let Some(remote) = &works_with.remote {
         resources = resources.elsewhere(works_with.cwd.clone(), remote.context_files(), remote.description());

@@ -9,8 +9,9 @@ use super::{
     exit::Exit,
     local, logging,
     mode::Mode,
+    project::Project,
     run::warn,
-    session::{self, ChosenSession},
+    session,
     setup::{self, Setup},
     signals,
 };
@@ -34,7 +35,6 @@ use crate::{
     store::{
         paths::create_private_dir,
         settings::{Settings, session_dir_before_trust},
-        trust::{self, Trust, TrustFile, TrustQuestion},
     },
 };
 
@@ -86,8 +86,12 @@ pub fn run(
     }
     let user_settings = Settings::load(&environment.user_dir.join("settings.json"), None);
     let chosen = session::choose(environment, &args, &user_settings)?;
-    let settings = project_settings(environment, &args, user_settings, &chosen)?;
-    for problem in settings.0.problems() {
+    let project = Project::of(environment, args.trust, &user_settings, &chosen.cwd)?;
+    if let Some(notice) = project.notice() {
+        warn(&notice);
+    }
+    let settings = project.settings(environment, user_settings);
+    for problem in settings.problems() {
         warn(&problem.to_string());
     }
     let runtime = tokio::runtime::Builder::new_multi_thread()
@@ -97,7 +101,7 @@ pub fn run(
         .map_err(|error| StartError::Failed(format!("the async runtime did not start: {error}")))?;
     let fail_when_denied = args.permissions.on_denied == OnDenied::Fail;
     let exit = runtime.block_on(async {
-        let setup = setup::build(environment, args, &extensions, settings, chosen).await?;
+        let setup = setup::build(environment, args, &extensions, (settings, project), chosen).await?;
         let exit = serve(setup, mode, prompts, fail_when_denied).await;
         // A renewed token that is lost logs the user out.
         settle().await;
@@ -106,32 +110,6 @@ pub fn run(
     // Threads that read or write standard streams may be blocked for ever: they do not hold up the end.
     runtime.shutdown_background();
     exit
-}
-
-/// The settings of the user and, when it is trusted, of the project.
-fn project_settings(
-    environment: &Environment,
-    args: &HiArgs,
-    user: Settings,
-    chosen: &ChosenSession,
-) -> Result<(Settings, bool), StartError> {
-    let cwd = &chosen.cwd;
-    let project_dir = crate::resources::project::project_dir(cwd, &environment.user_dir);
-    let Some(project_dir) = project_dir else { return Ok((user, true)) };
-    let required = !trust::required_by(cwd, &project_dir, environment.home.as_deref()).is_empty();
-    let saved = if required {
-        let file = TrustFile::read(&environment.user_dir.join("trust.json")).map_err(StartError::of)?;
-        file.answer(&std::fs::canonicalize(cwd).unwrap_or_else(|_| cwd.clone()))
-    } else {
-        None
-    };
-    let default = user.default_project_trust();
-    let question = TrustQuestion { flag: args.trust, extension: None, saved, required, default };
-    // Without a person to ask, no answer means no.
-    let trusted = question.decide() == Trust::Trusted;
-    let global = environment.user_dir.join("settings.json");
-    let project = trusted.then(|| project_dir.join("settings.json"));
-    Ok((Settings::load(&global, project.as_deref()), trusted))
 }
 
 async fn serve(setup: Setup, mode: Mode, prompts: Vec<Input>, fail_when_denied: bool) -> Result<Exit, StartError> {

@@ -1,8 +1,9 @@
-//! Commands that come as the first word: `list`, `mcp …`, `auth …`, `undo …` and the package commands.
+//! Commands that come as the first word: `mcp …`, `auth …`, `undo …`, `permissions …` and the package commands.
 
 use super::{
     auth::args::{self as auth, AuthCommand},
     exit::Exit,
+    packages::args::{self as packages, PackagesCommand},
     permissions::{self, PermissionsCommand},
     undo::{self, UndoCommand},
 };
@@ -10,8 +11,8 @@ use super::{
 /// A command in place of a session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Subcommand {
-    /// `list`: print the installed packages.
-    List,
+    /// `install`, `remove`, `list`: packages.
+    Packages(PackagesCommand),
     /// `mcp list`: print the MCP servers.
     McpList {
         /// As JSON.
@@ -66,7 +67,6 @@ impl SubcommandError {
     }
 }
 
-const LIST_USAGE: &str = "troupe list [--approve|--no-approve]";
 const MCP_USAGE: &str = "troupe mcp list [--json]";
 
 /// The command that the words after the program's name begin with; `None` when they are flags and messages.
@@ -77,36 +77,27 @@ pub fn parse(argv: &[String]) -> Option<Result<Subcommand, SubcommandError>> {
     let (first, rest) = argv.split_first()?;
     let rest: Vec<&str> = rest.iter().map(String::as_str).collect();
     match first.as_str() {
-        "list" => Some(list(&rest)),
+        "install" | "remove" | "uninstall" | "list" => Some(packages::parse(first, &rest)),
         "mcp" => Some(mcp(&rest)),
         "auth" => Some(auth::parse(&rest)),
         "permissions" => Some(permissions::parse(&rest).map(Subcommand::Permissions)),
         "undo" => Some(undo::parse(&rest)),
-        "install" | "remove" | "uninstall" | "update" | "config" => {
-            Some(Err(SubcommandError::NotAvailable(first.clone())))
-        }
+        "update" | "config" => Some(Err(SubcommandError::NotAvailable(first.clone()))),
         _ => None,
     }
 }
 
-type Parsed = Result<Subcommand, SubcommandError>;
+/// A command, or what is wrong with it.
+pub(super) type Parsed = Result<Subcommand, SubcommandError>;
 
-fn usage(text: &str) -> Parsed {
+/// The usage of a command.
+pub(super) fn usage(text: &str) -> Parsed {
     Ok(Subcommand::Usage(format!("Usage:\n{text}\n")))
 }
 
-fn wrong(reason: impl Into<String>, usage: &'static str) -> Parsed {
+/// A command with wrong arguments.
+pub(super) fn wrong(reason: impl Into<String>, usage: &'static str) -> Parsed {
     Err(SubcommandError::Arguments { reason: reason.into(), usage, exit: Exit::Failed })
-}
-
-fn list(rest: &[&str]) -> Parsed {
-    if rest.iter().any(|word| matches!(*word, "-h" | "--help")) {
-        return usage(LIST_USAGE);
-    }
-    match rest.iter().find(|word| !matches!(**word, "-a" | "--approve" | "-na" | "--no-approve")) {
-        Some(word) => wrong(format!("Unknown option {word} for \"list\"."), LIST_USAGE),
-        None => Ok(Subcommand::List),
-    }
 }
 
 fn mcp(rest: &[&str]) -> Parsed {
@@ -140,8 +131,7 @@ mod tests {
     #[test]
     fn commands_of_this_version_are_parsed() {
         let table = [
-            ("list", Subcommand::List),
-            ("list -na", Subcommand::List),
+            ("list", Subcommand::Packages(PackagesCommand::List { trust: None })),
             ("mcp list", Subcommand::McpList { json: false }),
             ("mcp list --json", Subcommand::McpList { json: true }),
             ("auth list", Subcommand::Auth(AuthCommand::List(auth::ListArgs { json: false }))),
@@ -160,7 +150,7 @@ mod tests {
     #[test]
     fn what_cannot_be_done_is_said_and_has_its_exit_code() {
         let table = [
-            ("install npm:x", "`troupe install` is not available yet in this version", 1),
+            ("update npm:x", "`troupe update` is not available yet in this version", 1),
             ("config", "`troupe config` is not available yet in this version", 1),
             ("mcp add x", "`troupe mcp add` is not available yet in this version", 1),
             ("auth foo", "Unknown auth command \"foo\". Usage:", 1),

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use super::{
-    message::{AgentMessage, BashExecution, Block, Content, Message, UserMessage},
+    message::{AgentMessage, BashExecution, Block, Content, Message, ToolResultMessage, UserMessage},
     time::Millis,
 };
 
@@ -21,6 +21,43 @@ const BRANCHED: &str =
 #[must_use]
 pub fn convert_to_llm(messages: &[AgentMessage]) -> Vec<Message> {
     messages.iter().filter_map(convert).collect()
+}
+
+/// What stands in place of a picture when pictures are blocked (setting `images.blockImages`), as in pi.
+const PICTURE_BLOCKED: &str = "Image reading is disabled.";
+
+/// The messages with a text in place of each picture of users and tools; one text for pictures in a row. The session
+/// keeps the pictures: with another setting, a later request has them again.
+#[must_use]
+pub fn without_pictures(messages: Vec<Message>) -> Vec<Message> {
+    let has_picture = |blocks: &[Block]| blocks.iter().any(|block| matches!(block, Block::Image(_)));
+    let blocked = |message| match message {
+        Message::User(user) => match &user.content {
+            Content::Blocks(blocks) if has_picture(blocks) => Message::User(Arc::new(UserMessage {
+                content: Content::Blocks(block_pictures(blocks)),
+                timestamp: user.timestamp,
+            })),
+            _ => Message::User(user),
+        },
+        Message::ToolResult(result) if has_picture(&result.content) => {
+            let content = block_pictures(&result.content);
+            Message::ToolResult(Arc::new(ToolResultMessage { content, ..(*result).clone() }))
+        }
+        other => other,
+    };
+    messages.into_iter().map(blocked).collect()
+}
+
+fn block_pictures(blocks: &[Block]) -> Vec<Block> {
+    let mut out: Vec<Block> = Vec::with_capacity(blocks.len());
+    for block in blocks {
+        if !matches!(block, Block::Image(_)) {
+            out.push(block.clone());
+        } else if !matches!(out.last(), Some(Block::Text(last)) if last.text == PICTURE_BLOCKED) {
+            out.push(Block::text(PICTURE_BLOCKED));
+        }
+    }
+    out
 }
 
 fn convert(message: &AgentMessage) -> Option<Message> {
@@ -73,6 +110,7 @@ fn bash_text(bash: &BashExecution) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::protocol::ImageBlock;
 
     #[test]
     fn shell_records_read_as_recorded_from_pi() {
@@ -92,6 +130,25 @@ mod tests {
         assert_eq!(bash("x", Some(3), false, None), "Ran `c`\n```\nx\n```\n\nCommand exited with code 3");
         assert_eq!(bash("", None, true, None), "Ran `c`\n(no output)\n\n(command cancelled)");
         assert!(bash("x", Some(0), false, Some("/t/f")).ends_with("\n\n[Output truncated. Full output: /t/f]"));
+    }
+
+    #[test]
+    fn blocked_pictures_become_one_text_a_row_and_all_else_stays() {
+        let picture = || Block::Image(ImageBlock { data: "AA==".into(), mime_type: "image/png".into() });
+        let user = |content| Message::User(Arc::new(UserMessage { content: Content::Blocks(content), timestamp: 1 }));
+        let result = |content| {
+            let result = ToolResultMessage { tool_call_id: "c".into(), content, ..ToolResultMessage::default() };
+            Message::ToolResult(Arc::new(result))
+        };
+        let blocked = || Block::text(PICTURE_BLOCKED);
+        let text = || Block::text("x");
+        let before = vec![
+            user(vec![text(), picture(), picture(), text(), picture()]),
+            result(vec![picture()]),
+            user(vec![text()]),
+        ];
+        let after = vec![user(vec![text(), blocked(), text(), blocked()]), result(vec![blocked()]), user(vec![text()])];
+        assert_eq!(without_pictures(before), after);
     }
 
     #[test]

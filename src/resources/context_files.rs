@@ -6,6 +6,7 @@ use super::{
     text_file,
     warning::{Loaded, Warning},
 };
+use crate::store::regular_file;
 
 /// The names of such files; the first regular one of a folder counts.
 pub const NAMES: [&str; 5] = ["AGENTS.override.md", "AGENTS.md", "AGENTS.MD", "CLAUDE.md", "CLAUDE.MD"];
@@ -79,10 +80,10 @@ impl Shadow {
     /// Nothing for a plain repository, a submodule, a worktree beside its repository or one of a bare repository.
     fn of(cwd: &Path) -> Option<Self> {
         let worktree = cwd.ancestors().find(|dir| dir.join(".git").exists())?;
-        let link = std::fs::read_to_string(worktree.join(".git")).ok()?;
+        let link = regular_file::read_to_string(&worktree.join(".git")).ok()?;
         let git_dir = worktree.join(link.trim().strip_prefix("gitdir:")?.trim());
         // Only linked worktrees have this file: it leads to what they share.
-        let shared = std::fs::read_to_string(git_dir.join("commondir")).ok()?;
+        let shared = regular_file::read_to_string(&git_dir.join("commondir")).ok()?;
         let shared = git_dir.join(shared.trim()).canonicalize().ok()?;
         let repository = shared.parent().filter(|_| shared.file_name() == Some(".git".as_ref()))?;
         let is_repository = |dir: &&Path| dir.canonicalize().is_ok_and(|dir| dir == repository);
@@ -96,6 +97,7 @@ mod tests {
     use std::fs;
 
     use super::*;
+    use crate::store::testing::pipe_in;
 
     struct Tree(tempfile::TempDir);
 
@@ -137,9 +139,24 @@ mod tests {
 
     #[test]
     fn folders_and_unreadable_files_leave_their_place_to_the_next_name() {
-        let tree = Tree::new(&[("a/AGENTS.md/x", ""), ("a/CLAUDE.md", "C"), ("b/AGENTS.md", ""), ("b/CLAUDE.md", "C")]);
+        let tree = Tree::new(&[
+            ("a/AGENTS.md/x", ""),
+            ("a/CLAUDE.md", "C"),
+            ("b/AGENTS.md", ""),
+            ("b/CLAUDE.md", "C"),
+            ("c/AGENTS.md", "binary\0"),
+            ("c/CLAUDE.md", "C"),
+            ("d/CLAUDE.md", "C"),
+        ]);
+        pipe_in(&tree.0.path().join("d"), "AGENTS.md");
+        std::os::unix::fs::symlink("/dev/zero", tree.0.path().join("d/AGENTS.override.md")).unwrap();
         assert_eq!(tree.texts("a"), ["C"]);
         assert_eq!(tree.texts("b"), [""], "an empty file counts");
+        assert_eq!(tree.texts("d"), ["C"], "nothing waits for a pipe or reads a device");
+        let loaded = load(&tree.0.path().join("user"), &tree.0.path().join("c"));
+        assert_eq!(loaded.value[0].content, "C");
+        let [warning] = loaded.warnings.as_slice() else { panic!("{:?}", loaded.warnings) };
+        assert!(warning.to_string().contains("c/AGENTS.md: cannot be read: it holds zero bytes"), "{warning}");
     }
 
     /// A repository `main` with a linked worktree at `worktree`, laid out as git does it.

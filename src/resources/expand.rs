@@ -32,7 +32,7 @@ mod tests {
     #[test]
     fn a_skill_comes_before_a_template_and_neither_is_expanded_again() {
         let dir = tempfile::tempdir().unwrap();
-        let root = Root { path: dir.path().to_path_buf(), kind: RootKind::Folder, scope: Scope::User };
+        let root = Root::new(dir.path(), RootKind::Folder, Scope::User);
         fs::create_dir(dir.path().join("s")).unwrap();
         fs::write(dir.path().join("s/SKILL.md"), "---\ndescription: d\n---\n/t from the skill").unwrap();
         fs::write(dir.path().join("t.md"), "/skill:s $1").unwrap();

@@ -1,6 +1,9 @@
 //! Where a resource comes from, as clients are told.
 
-use std::path::{Path, PathBuf};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use serde::{Serialize, Serializer};
 
@@ -17,13 +20,32 @@ pub enum Scope {
 }
 
 /// How a resource was found.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Found {
     /// In one of the usual folders.
     Auto,
     /// By a path that somebody wrote.
     Local,
+    /// In a package from this source.
+    Package(Arc<str>),
+}
+
+impl Found {
+    /// The word that clients are told.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        match self {
+            Self::Auto => "auto",
+            Self::Local => "local",
+            Self::Package(source) => source,
+        }
+    }
+}
+
+impl Serialize for Found {
+    fn serialize<S: Serializer>(&self, out: S) -> Result<S::Ok, S::Error> {
+        out.serialize_str(self.as_str())
+    }
 }
 
 /// Where a resource was installed with.
@@ -73,7 +95,7 @@ impl SourceInfo {
             path: path.to_path_buf(),
             source: root.found(),
             scope: root.scope,
-            origin: Origin::TopLevel,
+            origin: if root.package.is_some() { Origin::Package } else { Origin::TopLevel },
             base_dir: root.base_dir().map(Path::to_path_buf),
         }
     }

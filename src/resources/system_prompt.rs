@@ -167,7 +167,7 @@ mod tests {
     }
 
     fn skill(name: &str, description: &str, for_model: bool) -> Skill {
-        let root = Root { path: "/u/skills".into(), kind: RootKind::Folder, scope: Scope::User };
+        let root = Root::new("/u/skills", RootKind::Folder, Scope::User);
         let source = SourceInfo::new(Path::new(&format!("/u/skills/{name}/SKILL.md")), &root);
         Skill { name: name.into(), description: description.into(), for_model, source }
     }

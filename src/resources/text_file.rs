@@ -1,50 +1,61 @@
 //! Text files that go to the model: bounded, without a byte order mark, and looked through for hidden characters.
 
 use std::{
-    fs::File,
     io::{self, Read as _},
     path::Path,
 };
+
+use encoding_rs::Encoding;
 
 use super::{
     hidden,
     warning::{Loaded, Warning},
 };
+use crate::store::regular_file;
 
 /// How much of a file is read, in bytes. A file of that size already fills a fifth of a large context window.
 pub const MAX_BYTES: usize = 256 * 1024;
 
 /// The text of `path`. More than [`MAX_BYTES`] are cut, with a notice in the text and a warning; bytes that are no
-/// UTF-8 become replacement characters.
+/// UTF-8 become replacement characters. UTF-16 is read when the file begins with its byte order mark.
 ///
 /// # Errors
-/// It cannot be read, or is no regular file: a pipe would wait for ever.
+/// It cannot be read, is no regular file (a pipe would wait for ever, a device never end), or holds zero bytes, which
+/// no text does.
 pub fn read(path: &Path) -> io::Result<Loaded<String>> {
-    if !path.metadata()?.is_file() {
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file"));
-    }
     let mut bytes = Vec::new();
-    File::open(path)?.take(MAX_BYTES as u64 + 1).read_to_end(&mut bytes)?;
-    Ok(to_text(path, bytes))
+    regular_file::open_to_read(path)?.take(MAX_BYTES as u64 + 1).read_to_end(&mut bytes)?;
+    to_text(path, bytes)
 }
 
 /// The text of the file at `path` from its content, as [`read`] gives it: for files of other machines.
-#[must_use]
-pub fn to_text(path: &Path, mut bytes: Vec<u8>) -> Loaded<String> {
+///
+/// # Errors
+/// It holds zero bytes.
+pub fn to_text(path: &Path, mut bytes: Vec<u8>) -> io::Result<Loaded<String>> {
     let mut warnings = Vec::new();
     let is_cut = bytes.len() > MAX_BYTES;
-    if is_cut {
-        // Back to the beginning of the character that the cut would split.
-        let end = (0..=MAX_BYTES).rev().find(|at| bytes[*at] & 0xc0 != 0x80).unwrap_or(MAX_BYTES);
-        bytes.truncate(end);
+    bytes.truncate(MAX_BYTES);
+    // A byte order mark decides; without one it is UTF-8.
+    let (encoding, mark) = Encoding::for_bom(&bytes).unwrap_or((encoding_rs::UTF_8, 0));
+    if is_cut && encoding == encoding_rs::UTF_8 {
+        // Back to the beginning of the character that the cut split.
+        let end = bytes.iter().rposition(|byte| byte & 0xc0 != 0x80).unwrap_or_default();
+        if std::str::from_utf8(&bytes[end..]).is_err() {
+            bytes.truncate(end);
+        }
     }
-    let mut text = String::from_utf8(bytes).unwrap_or_else(|error| {
-        warnings.push(Warning::new(path, "is not UTF-8 throughout; what is not shows as replacement characters"));
-        String::from_utf8_lossy(error.as_bytes()).into_owned()
-    });
-    if text.starts_with('\u{feff}') {
-        text.drain(..'\u{feff}'.len_utf8());
+    let (text, is_damaged) = encoding.decode_without_bom_handling(&bytes[mark..]);
+    if text.contains('\0') {
+        let text = "it holds zero bytes, so it is no text; save it as UTF-8";
+        return Err(io::Error::new(io::ErrorKind::InvalidData, text));
     }
+    if is_damaged {
+        let name = encoding.name();
+        let text = format!("is not {name} throughout; what is not shows as replacement characters");
+        warnings.push(Warning::new(path, text));
+    }
+    let mut text = text.into_owned();
     if let Some(hidden) = hidden::find(&text) {
         warnings.push(Warning::new(path, hidden.to_string()));
     }
@@ -53,12 +64,13 @@ pub fn to_text(path: &Path, mut bytes: Vec<u8>) -> Loaded<String> {
         text += &format!("\n[Only the first {size} KiB of this file are shown. Read the file for the rest.]");
         warnings.push(Warning::new(path, format!("is larger than {size} KiB; the model sees its beginning only")));
     }
-    Loaded { value: text, warnings }
+    Ok(Loaded { value: text, warnings })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::store::testing::pipe_in;
 
     fn read_bytes(bytes: &[u8]) -> (String, Vec<String>) {
         let file = tempfile::NamedTempFile::new().unwrap();
@@ -75,6 +87,8 @@ mod tests {
             (b"", "", 0),
             (b"caf\xe9", "caf\u{fffd}", 1),
             ("zero\u{200b}".as_bytes(), "zero\u{200b}", 1),
+            (b"\xff\xfeh\0\xe9\0", "h\u{e9}", 0),
+            (b"\xfe\xff\0h\xd8\0", "h\u{fffd}", 1),
         ] {
             let got = read_bytes(bytes);
             assert_eq!((got.0.as_str(), got.1.len()), (text, warnings), "{bytes:?}");
@@ -93,8 +107,18 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_is_no_text_file() {
+    fn what_is_no_text_is_refused_and_nothing_waits() {
         let dir = tempfile::tempdir().unwrap();
-        assert_eq!(read(dir.path()).unwrap_err().to_string(), "it is not a regular file");
+        let binary = dir.path().join("binary");
+        std::fs::write(&binary, "a\0b").unwrap();
+        let pipe = pipe_in(dir.path(), "pipe");
+        for (path, reason) in [
+            (dir.path(), "expected a regular file, found a folder"),
+            (&pipe, "expected a regular file, found a pipe"),
+            (Path::new("/dev/zero"), "expected a regular file, found a device"),
+            (&binary, "it holds zero bytes, so it is no text; save it as UTF-8"),
+        ] {
+            assert_eq!(read(path).unwrap_err().to_string(), reason, "{}", path.display());
+        }
     }
 }

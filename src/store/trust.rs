@@ -11,7 +11,12 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 
-use super::{StoreError, regular_file};
+use super::{
+    StoreError,
+    lock_folder::{LockFolder, Patience},
+    paths::create_private_dir,
+    regular_file, replace,
+};
 
 /// Resources in a project's own folder that need trust. The bare folder does not.
 const IN_PROJECT_DIR: [&str; 8] =
@@ -116,6 +121,24 @@ impl TrustFile {
         }
     }
 
+    /// Saves an answer in the file `path`, see [`Self::set`]. The file is read again under its lock, so that answers
+    /// of other processes stay. Blocks (up to a fifth of a second when the lock is held).
+    ///
+    /// # Errors
+    /// When the file cannot be read, understood, locked or written; it is then as it was.
+    pub fn save(path: &Path, folder: &Path, answer: bool, parent: bool) -> Result<(), StoreError> {
+        if let Some(above) = path.parent() {
+            create_private_dir(above)?;
+        }
+        let _lock = LockFolder::acquire(path, Patience::SHORT).map_err(StoreError::io("lock", path))?;
+        let mut file = Self::read(path)?;
+        file.set(folder, answer, parent);
+        let malformed = |error: serde_json::Error| StoreError::io("write", path)(error.into());
+        let answers = serde_json::to_value(&file).map_err(malformed)?;
+        let answers = answers.as_object().cloned().unwrap_or_default();
+        replace::with_json(path, &answers).map_err(StoreError::io("write", path))
+    }
+
     /// The text of `trust.json`: sorted by folder, indented by two blanks.
     ///
     /// # Errors
@@ -128,10 +151,14 @@ impl TrustFile {
 /// The resources of a project that need trust: those of its own folder `project_dir`, and `.agents/skills` in `cwd`
 /// or a folder above it, except the user's own in `home`.
 #[must_use]
-pub fn required_by(cwd: &Path, project_dir: &Path, home: Option<&Path>) -> Vec<PathBuf> {
-    let own = IN_PROJECT_DIR.iter().map(|name| project_dir.join(name));
-    let skills = cwd.ancestors().filter(|folder| home != Some(*folder)).map(|folder| folder.join(".agents/skills"));
-    own.chain(skills).filter(|path| path.exists()).collect()
+pub fn required_by(cwd: &Path, project_dir: Option<&Path>, home: Option<&Path>) -> Vec<PathBuf> {
+    let own = project_dir.into_iter().flat_map(|dir| IN_PROJECT_DIR.iter().map(|name| dir.join(name)));
+    let real_home = home.and_then(|home| home.canonicalize().ok());
+    // The home folder may be named by a link, while the working folder never is.
+    let is_home = |folder: &Path| home == Some(folder) || real_home.as_deref() == Some(folder);
+    let skills = cwd.ancestors().filter(|folder| !is_home(folder)).map(|folder| folder.join(".agents/skills"));
+    // What cannot be looked at counts as there: no answer means no.
+    own.chain(skills).filter(|path| path.try_exists().unwrap_or(true)).collect()
 }
 
 #[cfg(test)]
@@ -189,6 +216,22 @@ mod tests {
     }
 
     #[test]
+    fn saving_an_answer_keeps_those_of_others_and_never_writes_over_what_cannot_be_read() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("new/trust.json");
+        TrustFile::save(&path, Path::new("/p/z"), true, false).unwrap();
+        TrustFile::save(&path, Path::new("/p/a"), false, false).unwrap();
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "{\n  \"/p/a\": false,\n  \"/p/z\": true\n}\n");
+        let lock = LockFolder::acquire(&path, Patience::SHORT).unwrap();
+        let error = TrustFile::save(&path, Path::new("/p/b"), true, false).unwrap_err().to_string();
+        assert!(error.contains("cannot lock"), "{error}");
+        drop(lock);
+        std::fs::write(&path, "{\"/p\":true,}").unwrap();
+        assert!(TrustFile::save(&path, Path::new("/p/b"), true, false).is_err());
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "{\"/p\":true,}");
+    }
+
+    #[test]
     fn only_resources_need_trust_not_the_bare_folder() {
         let dir = tempfile::tempdir().unwrap();
         let home = dir.path().join("home");
@@ -196,10 +239,15 @@ mod tests {
         let own = cwd.join(".troupe");
         std::fs::create_dir_all(&own).unwrap();
         std::fs::create_dir_all(home.join(".agents/skills")).unwrap();
-        assert_eq!(required_by(&cwd, &own, Some(&home)), Vec::<PathBuf>::new());
+        assert_eq!(required_by(&cwd, Some(&own), Some(&home)), Vec::<PathBuf>::new());
+        let link = dir.path().join("link");
+        std::os::unix::fs::symlink(&home, &link).unwrap();
+        let real = cwd.canonicalize().unwrap();
+        assert_eq!(required_by(&real, None, Some(&link)), Vec::<PathBuf>::new(), "the home behind a link");
         std::fs::create_dir_all(home.join("work/.agents/skills")).unwrap();
         std::fs::write(own.join("SYSTEM.md"), "x").unwrap();
-        let found = required_by(&cwd, &own, Some(&home));
+        let found = required_by(&cwd, Some(&own), Some(&home));
         assert_eq!(found, [own.join("SYSTEM.md"), home.join("work/.agents/skills")]);
+        assert_eq!(required_by(&cwd, None, Some(&home)), [home.join("work/.agents/skills")]);
     }
 }

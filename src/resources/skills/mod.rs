@@ -59,8 +59,9 @@ pub fn load(roots: &[Root]) -> Loaded<Vec<Skill>> {
     let mut seen = HashSet::new();
     for root in roots {
         for candidate in walk::candidates(root, &mut warnings) {
-            // The same file by another way, over a link, is no second skill.
-            if !seen.insert(candidate.path.canonicalize().unwrap_or_else(|_| candidate.path.clone())) {
+            // The same file by another way, over a link, is no second skill, and the first way decides whether it counts.
+            let is_first = seen.insert(candidate.path.canonicalize().unwrap_or_else(|_| candidate.path.clone()));
+            if !is_first || !root.admits(&candidate.path) {
                 continue;
             }
             let mut own_warnings = Vec::new();
@@ -170,7 +171,7 @@ fn instructions(skill: &Skill, file: &str, words: &str) -> String {
 }
 
 /// The file that holds a skill's instructions.
-const SKILL_FILE: &str = "SKILL.md";
+pub(super) const SKILL_FILE: &str = "SKILL.md";
 
 /// A file that may be a skill.
 #[derive(Debug)]

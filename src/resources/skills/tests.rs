@@ -25,7 +25,7 @@ impl Tree {
     fn load(&self, roots: &[(&str, RootKind)]) -> Loaded<Vec<Skill>> {
         let root = |(path, kind): &(&str, RootKind)| {
             let scope = if *kind == RootKind::Named { Scope::Temporary } else { Scope::User };
-            Root { path: self.path(path), kind: *kind, scope }
+            Root::new(self.path(path), *kind, scope)
         };
         load(&roots.iter().map(root).collect::<Vec<_>>())
     }

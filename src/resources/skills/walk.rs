@@ -20,6 +20,10 @@ use super::{
 
 /// Folders looked at below one place. A link into a large tree must not hold up the start.
 const MAX_FOLDERS: usize = 2000;
+/// Files and folders looked at below one place.
+const MAX_ENTRIES: usize = 20_000;
+/// Folders inside each other. Deeper trees are no collections of skills.
+const MAX_DEPTH: usize = 32;
 
 /// Files whose patterns keep folders and files out.
 const IGNORE_FILES: [&str; 3] = [".gitignore", ".ignore", ".fdignore"];
@@ -33,11 +37,12 @@ pub(super) fn candidates(root: &Root, warnings: &mut Vec<Warning>) -> Vec<Candid
         warnings.push(Warning::new(&root.path, "there is no such skill"));
         return Vec::new();
     }
-    let mut walk = Walk { kind: root.kind, ignores: Vec::new(), seen: HashSet::new(), found: Vec::new() };
+    let mut walk =
+        Walk { kind: root.kind, ignores: Vec::new(), seen: HashSet::new(), entries: 0, cut: None, found: Vec::new() };
     walk.folder(&root.path, 0);
-    if walk.seen.len() > MAX_FOLDERS {
-        let text = format!("has more than {MAX_FOLDERS} folders; the skills in the others are not loaded");
-        warnings.push(Warning::new(&root.path, text));
+    if let Some(bound) = walk.cut {
+        warnings
+            .push(Warning::new(&root.path, format!("has more than {bound}; the skills in the others are not loaded")));
     }
     walk.found
 }
@@ -48,21 +53,31 @@ struct Walk {
     ignores: Vec<Gitignore>,
     /// Folders by their real paths: links may lead in circles.
     seen: HashSet<PathBuf>,
+    /// Files and folders that were looked at.
+    entries: usize,
+    /// The bound that ended the walk early.
+    cut: Option<String>,
     found: Vec<Candidate>,
 }
 
 impl Walk {
     fn folder(&mut self, folder: &Path, depth: usize) {
         let Ok(real) = folder.canonicalize() else { return };
-        if self.seen.len() > MAX_FOLDERS || !self.seen.insert(real) {
+        if !self.seen.insert(real) {
             return;
         }
-        let patterns = patterns(folder);
-        let has_patterns = patterns.is_some();
-        self.ignores.extend(patterns);
-        self.inside(folder, depth);
-        if has_patterns {
-            self.ignores.pop();
+        if self.seen.len() > MAX_FOLDERS {
+            self.cut = Some(format!("{MAX_FOLDERS} folders"));
+        } else if depth > MAX_DEPTH {
+            self.cut = Some(format!("{MAX_DEPTH} folders inside each other"));
+        } else if self.cut.is_none() {
+            let patterns = patterns(folder);
+            let has_patterns = patterns.is_some();
+            self.ignores.extend(patterns);
+            self.inside(folder, depth);
+            if has_patterns {
+                self.ignores.pop();
+            }
         }
     }
 
@@ -73,16 +88,9 @@ impl Walk {
             self.found.push(Candidate { path: skill, is_meant: true });
             return;
         }
-        let Ok(entries) = folder.read_dir() else { return };
-        let mut paths: Vec<_> = entries.filter_map(Result::ok).map(|entry| entry.path()).collect();
-        paths.sort();
-        for path in paths {
+        for (path, is_folder) in self.entries_of(folder) {
             let name = path.file_name().and_then(|name| name.to_str()).unwrap_or(".");
-            if name.starts_with('.') || name == "node_modules" {
-                continue;
-            }
-            let is_folder = path.is_dir();
-            if self.is_ignored(&path, is_folder) {
+            if name.starts_with('.') || name == "node_modules" || self.is_ignored(&path, is_folder) {
                 continue;
             }
             if is_folder {
@@ -91,6 +99,29 @@ impl Walk {
                 self.found.push(Candidate { path, is_meant: false });
             }
         }
+    }
+
+    /// What lies in a folder, in order, and whether it is a folder itself or a link to one.
+    fn entries_of(&mut self, folder: &Path) -> Vec<(PathBuf, bool)> {
+        let Ok(entries) = folder.read_dir() else { return Vec::new() };
+        let mut found = Vec::new();
+        for entry in entries.filter_map(Result::ok) {
+            self.entries += 1;
+            if self.entries > MAX_ENTRIES {
+                self.cut = Some(format!("{MAX_ENTRIES} files"));
+                break;
+            }
+            let path = entry.path();
+            // Reading the folder tells what most entries are; only links must be asked.
+            let is_folder = match entry.file_type() {
+                Ok(kind) if kind.is_symlink() => path.is_dir(),
+                Ok(kind) => kind.is_dir(),
+                Err(_) => false,
+            };
+            found.push((path, is_folder));
+        }
+        found.sort();
+        found
     }
 
     fn takes_loose_files(&self, depth: usize) -> bool {

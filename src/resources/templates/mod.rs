@@ -1,6 +1,9 @@
 //! Prompt templates: Markdown files that become commands.
 
-use std::path::{Path, PathBuf};
+use std::{
+    collections::HashSet,
+    path::{Path, PathBuf},
+};
 
 use super::{
     frontmatter,
@@ -11,6 +14,9 @@ use super::{
 };
 
 mod arguments;
+
+/// Files looked at in one place.
+const MAX_ENTRIES: usize = 5000;
 
 /// How much of a first line serves as a description, in characters.
 const DESCRIPTION_LENGTH: usize = 60;
@@ -36,11 +42,15 @@ pub struct Template {
 pub fn load(roots: &[Root]) -> Loaded<Vec<Template>> {
     let mut templates: Vec<Template> = Vec::new();
     let mut warnings = Vec::new();
+    let mut seen = HashSet::new();
     for root in roots {
         for path in files(root, &mut warnings) {
+            // The first place that a file is found at decides whether it counts.
+            if !seen.insert(path.clone()) || !root.admits(&path) {
+                continue;
+            }
             let Some(template) = read(&path, root, &mut warnings) else { continue };
             match templates.iter().find(|known| known.name == template.name) {
-                Some(known) if known.source.path == path => {}
                 Some(known) => {
                     let text = format!("/{} is already {}", known.name, known.source.path.display());
                     warnings.push(Warning::new(path, text));
@@ -61,8 +71,12 @@ fn files(root: &Root, warnings: &mut Vec<Warning>) -> Vec<PathBuf> {
         warnings.push(Warning::new(&root.path, "there is no such prompt template"));
     }
     let Ok(entries) = root.path.read_dir() else { return Vec::new() };
-    let mut files: Vec<_> =
-        entries.filter_map(Result::ok).map(|entry| entry.path()).filter(|path| is_template(path)).collect();
+    let mut entries = entries.filter_map(Result::ok).map(|entry| entry.path());
+    let mut files: Vec<_> = entries.by_ref().take(MAX_ENTRIES).filter(|path| is_template(path)).collect();
+    if entries.next().is_some() {
+        let text = format!("has more than {MAX_ENTRIES} files; prompt templates among the others are not loaded");
+        warnings.push(Warning::new(&root.path, text));
+    }
     files.sort();
     files
 }

@@ -3,7 +3,7 @@ use std::fs;
 use super::{super::source::Scope, *};
 
 fn template(name: &str, body: &str) -> Template {
-    let root = Root { path: "/p".into(), kind: RootKind::Folder, scope: Scope::User };
+    let root = Root::new("/p", RootKind::Folder, Scope::User);
     Template {
         name: name.into(),
         description: String::new(),
@@ -97,7 +97,7 @@ fn each_placeholder_is_filled_once() {
 #[test]
 fn files_become_templates_and_the_first_of_a_name_wins() {
     let dir = tempfile::tempdir().unwrap();
-    let root = |path: &str, kind, scope| Root { path: dir.path().join(path), kind, scope };
+    let root = |path: &str, kind, scope| Root::new(dir.path().join(path), kind, scope);
     for (path, text) in [
         ("project/prompts/x.md", "PROJECT"),
         ("user/prompts/x.md", "USER"),

@@ -31,18 +31,20 @@ pub(super) struct Layer {
     pub values: Map<String, Value>,
     /// Why it cannot be used; then it is not written either.
     pub problem: Option<DocumentError>,
-    /// Values of the wrong type: each reads as its default.
+    /// What is wrong with single values, see [`schema::check`].
     pub odd: Vec<DocumentError>,
 }
 
 impl Layer {
     /// Reads a file; whatever is wrong with it becomes [`Self::problem`].
-    pub fn read(file: &Path) -> Self {
+    pub fn read(file: &Path, scope: Scope) -> Self {
         let empty = Self { file: Some(file.to_owned()), ..Self::default() };
         match read_document(file) {
             Ok(None) => empty,
             Ok(Some(document)) => {
-                let odd = schema::check(&document.root()).iter().map(|fault| document.locate(fault)).collect();
+                let faults = schema::check(&document.root(), scope);
+                let mut odd: Vec<_> = faults.iter().map(|fault| document.locate(fault)).collect();
+                odd.sort_by_key(|fault| (fault.line, fault.column));
                 Self { values: migrate(object(document)), odd, ..empty }
             }
             Err(problem) => Self { problem: Some(problem), ..empty },

@@ -1,8 +1,8 @@
 //! Settings: `settings.json` of the user and of the project, in pi's schema.
 //!
 //! [`Settings`] is a value: the two files as read, overrides of this run, and the merge of the three. Typed accessors
-//! are in [`values`]; a value of the wrong type reads as the default and is told, so that an odd line never stops a run. A change is
-//! made in memory by [`Settings::set`]; the [`Change`] that it returns writes the file, where blocking is allowed.
+//! are in [`values`]; a value of the wrong type reads as the default and is told, so that an odd line never stops a run.
+//! `table` has all settings with their kinds and defaults, `schema` compares a file with it. A change is made in memory by [`Settings::set`]; the [`Change`] that it returns writes the file, where blocking is allowed.
 
 mod change;
 pub mod checkpoints;
@@ -11,6 +11,7 @@ mod merge;
 mod migrate;
 pub mod sandbox;
 mod schema;
+mod table;
 mod tools;
 pub mod values;
 
@@ -28,6 +29,17 @@ use layer::Layer;
 pub const GLOBAL_ONLY: [&str; 6] =
     ["defaultProjectTrust", "httpProxy", "cacheWarming", "selfUpdateCommand", "deviceId", "oauth"];
 
+/// Where a value comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ValueSource {
+    /// The user's file.
+    User,
+    /// The file of a trusted project.
+    Project,
+    /// This run: a flag, or the program that embeds the library.
+    Run,
+}
+
 /// The settings of a run.
 #[derive(Clone, Debug)]
 pub struct Settings {
@@ -43,8 +55,8 @@ impl Settings {
     #[must_use]
     pub fn load(global: &Path, project: Option<&Path>) -> Self {
         let mut settings = Self {
-            global: Layer::read(global),
-            project: project.map(Layer::read),
+            global: Layer::read(global, Scope::Global),
+            project: project.map(|file| Layer::read(file, Scope::Project)),
             overrides: Map::new(),
             effective: Map::new(),
         };
@@ -114,6 +126,24 @@ impl Settings {
         merge::at(&layer?.values, path)
     }
 
+    /// Where the value that counts at `path` comes from; none when no file and no flag has one. For an object it is the
+    /// last one that has a part in it: ask for what is inside.
+    ///
+    /// What a project must not loosen (permissions, the sandbox) is read with [`Self::get_in`] of the user's file, and
+    /// the project's value is taken only where it is stricter.
+    #[must_use]
+    pub fn source_of(&self, path: &[&str]) -> Option<ValueSource> {
+        let is_users_alone = path.first().is_some_and(|key| GLOBAL_ONLY.contains(key));
+        let project = self.project.as_ref().filter(|_| !is_users_alone);
+        if merge::at(&self.overrides, path).is_some() {
+            Some(ValueSource::Run)
+        } else if project.is_some_and(|project| merge::at(&project.values, path).is_some()) {
+            Some(ValueSource::Project)
+        } else {
+            merge::at(&self.global.values, path).map(|_| ValueSource::User)
+        }
+    }
+
     /// The file of a scope.
     #[must_use]
     pub fn file(&self, scope: Scope) -> Option<&PathBuf> {
@@ -143,7 +173,7 @@ impl Settings {
 /// The project's `sessionDir`, the one setting that counts before the project is trusted.
 #[must_use]
 pub fn session_dir_before_trust(project: &Path) -> Option<String> {
-    Layer::read(project).values.get("sessionDir")?.as_str().map(str::to_owned)
+    Layer::read(project, Scope::Project).values.get("sessionDir")?.as_str().map(str::to_owned)
 }
 
 #[cfg(test)]

@@ -218,11 +218,12 @@ fn a_value_of_the_wrong_type_is_told_with_its_place_and_the_others_count() {
     let settings = Settings::load(&files.global, Some(&files.project));
     let told: Vec<_> = settings.problems().iter().map(|problem| problem.to_string()).collect();
     let expected = [
-        "settings.json:4:2: steeringMode: expected one of one-at-a-time, all, found \"every\"",
+        "settings.json:2:2: httpIdleTimeoutMs: expected milliseconds or \"disabled\", found \"5s\"",
         "settings.json:3:12: retry.maxRetries: expected a number, zero or more, found -1",
         "settings.json:3:30: retry.provider: expected an object, found 4",
+        "settings.json:4:2: steeringMode: expected one of one-at-a-time, all, found \"every\"",
+        "settings.json:5:2: theme: expected a text, found 5",
         "settings.json:6:2: oauth: expected an object, found a list",
-        "settings.json:2:2: httpIdleTimeoutMs: expected milliseconds or \"disabled\", found \"5s\"",
         "project.json:1:20: enabledModels[0]: expected a text, found 1",
     ];
     assert_eq!(told.len(), expected.len(), "{told:#?}");
@@ -230,4 +231,64 @@ fn a_value_of_the_wrong_type_is_told_with_its_place_and_the_others_count() {
         assert!(told.ends_with(expected), "{told}\n{expected}");
     }
     assert_eq!(settings.follow_up_mode(), QueueMode::All);
+}
+
+#[test]
+fn each_kind_of_value_is_checked_and_slips_in_names_are_told() {
+    let table: &[(&str, &str)] = &[
+        (r#"{"quietStartup":"header","terminal":{"images":false,"hyperlinks":"auto"},"skills":["a","!b"]}"#, ""),
+        (r#"{"quietStartup":"head"}"#, "quietStartup: expected true, false or one of header, found \"head\""),
+        (r#"{"editorPaddingX":9}"#, "editorPaddingX: expected a number from 0 to 3, found 9; the nearest one counts"),
+        (r#"{"editorPaddingX":"1"}"#, "editorPaddingX: expected a number from 0 to 3, found \"1\""),
+        (r#"{"fullscreenWheelScrollLines":"auto"}"#, ""),
+        (
+            r#"{"fullscreenWheelScrollLines":true}"#,
+            "fullscreenWheelScrollLines: expected auto or a number from 1 to 100, found true",
+        ),
+        (r#"{"packages":["npm:x",{"source":"./y","skills":[],"autoload":false}]}"#, ""),
+        (r#"{"packages":[7]}"#, "packages[0]: expected a source such as \"npm:name\", or an object with one, found 7"),
+        (r#"{"packages":[{}]}"#, "packages[0].source: expected where the package comes from, found nothing"),
+        (r#"{"packages":[{"source":"x","skill":[]}]}"#, "packages[0].skill: unknown field (did you mean skills?)"),
+        (r#"{"modelThinkingLevels":{"a/b":"low"}}"#, ""),
+        (
+            r#"{"modelThinkingLevels":{"a/b":"most"}}"#,
+            "modelThinkingLevels.a/b: expected one of off, minimal, low, medium, high, xhigh, max, found \"most\"",
+        ),
+        (r#"{"queueMode":"all","websockets":true,"retry":{"maxDelayMs":1},"skills":{"customDirectories":[]}}"#, ""),
+        (r#"{"defaultmodel":"x"}"#, "defaultmodel: unknown setting (did you mean defaultModel?)"),
+        (r#"{"retry":{"maxRetires":1}}"#, "retry.maxRetires: unknown setting (did you mean maxRetries?)"),
+        (r#"{"permissions":{},"sandbox":true,"zzz":1,"retry":{"odd":1},"thinkingBudgets":{"highest":1}}"#, ""),
+    ];
+    for (text, problem) in table {
+        let files = files(text, "{}");
+        let settings = Settings::load(&files.global, None);
+        let told: Vec<_> = settings.problems().iter().map(|problem| problem.to_string()).collect();
+        assert_eq!(told.len(), usize::from(!problem.is_empty()), "{text}: {told:?}");
+        assert!(told.iter().all(|told| told.ends_with(problem)), "{text}: {told:?}");
+    }
+}
+
+#[test]
+fn fc_101_a_project_cannot_set_keys_of_the_user_alone_and_every_value_knows_its_file() {
+    let files = files(
+        r#"{"httpProxy":"http://user","retry":{"enabled":false},"theme":"dark"}"#,
+        r#"{"httpProxy":"http://evil","oauth":{},"retry":{"maxRetries":1}}"#,
+    );
+    let mut settings = Settings::load(&files.global, Some(&files.project));
+    let told: Vec<_> = settings.problems().iter().map(|problem| problem.to_string()).collect();
+    assert_eq!(told.len(), 2, "{told:?}");
+    assert!(
+        told[0].ends_with("project.json:1:2: httpProxy: only the user's own settings.json may set this; it is ignored")
+    );
+    settings.override_with(json!({"theme": "light"}).as_object().unwrap());
+    for (path, source) in [
+        (&["httpProxy"][..], Some(ValueSource::User)),
+        (&["retry", "enabled"], Some(ValueSource::User)),
+        (&["retry", "maxRetries"], Some(ValueSource::Project)),
+        (&["theme"], Some(ValueSource::Run)),
+        (&["oauth"], None),
+        (&["retry", "baseDelayMs"], None),
+    ] {
+        assert_eq!(settings.source_of(path), source, "{path:?}");
+    }
 }

@@ -318,4 +318,10 @@ impl Settings {
     pub fn skill_commands(&self) -> bool {
         self.flag(&["enableSkillCommands"], true)
     }
+
+    /// `npmCommand`: the program and its first arguments.
+    #[must_use]
+    pub fn npm_command(&self) -> Vec<String> {
+        self.texts(&["npmCommand"]).filter(|list| !list.is_empty()).unwrap_or_else(|| vec!["npm".to_owned()])
+    }
 }

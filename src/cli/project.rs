@@ -1,0 +1,75 @@
+//! The project of a run, and whether it is trusted: decided before anything of it is read that runs or steers.
+
+use std::path::{Path, PathBuf};
+
+use super::{env::Environment, start::StartError};
+use crate::{
+    resources::project::project_dir,
+    store::{
+        settings::Settings,
+        trust::{self, Trust, TrustFile, TrustQuestion},
+    },
+};
+
+/// The project around a session's folder.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Project {
+    /// Its own folder (`.troupe`, or `.pi`), where there is one.
+    pub dir: Option<PathBuf>,
+    /// Whether it may bring settings and resources.
+    pub trusted: bool,
+    /// What is left alone because nobody decided.
+    left_out: Vec<PathBuf>,
+}
+
+impl Project {
+    /// Decides about the project of a session in `cwd`: `flag` is `--approve` or `--no-approve`.
+    ///
+    /// # Errors
+    /// `trust.json` would decide and cannot be understood: nothing is guessed about trust.
+    pub fn of(environment: &Environment, flag: Option<bool>, user: &Settings, cwd: &Path) -> Result<Self, StartError> {
+        let dir = project_dir(cwd, &environment.user_dir);
+        let required = trust::required_by(cwd, dir.as_deref(), environment.home.as_deref());
+        let saved = if required.is_empty() || flag.is_some() {
+            None
+        } else {
+            let file = TrustFile::read(&environment.user_dir.join("trust.json")).map_err(StartError::of)?;
+            // Answers are for real folders: a link must not borrow the trust of where it lies.
+            file.answer(&std::fs::canonicalize(cwd).unwrap_or_else(|_| cwd.to_owned()))
+        };
+        let question = TrustQuestion {
+            flag,
+            extension: None,
+            saved,
+            required: !required.is_empty(),
+            default: user.default_project_trust(),
+        };
+        let decision = question.decide();
+        // Without a person to ask, no answer means no. Whoever said no need not hear of it.
+        let left_out = if decision == Trust::Ask { required } else { Vec::new() };
+        Ok(Self { dir, trusted: decision == Trust::Trusted, left_out })
+    }
+
+    /// What to tell the user when something of the project is left alone.
+    #[must_use]
+    pub fn notice(&self) -> Option<String> {
+        let (first, more) = self.left_out.split_first()?;
+        let more = if more.is_empty() { String::new() } else { format!(" and {} more", more.len()) };
+        Some(format!(
+            "The project is not trusted, so {}{more} are not used. Look at them; --approve uses them for one run, \
+             --no-approve leaves them without this notice.",
+            first.display()
+        ))
+    }
+
+    /// The settings of the user and, when it is trusted, of the project.
+    #[must_use]
+    pub fn settings(&self, environment: &Environment, user: Settings) -> Settings {
+        match &self.dir {
+            Some(dir) if self.trusted => {
+                Settings::load(&environment.user_dir.join("settings.json"), Some(&dir.join("settings.json")))
+            }
+            _ => user,
+        }
+    }
+}
