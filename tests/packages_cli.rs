@@ -1,5 +1,7 @@
 //! `install`, `remove` and `list`, and what installed packages bring (1.5, 7.7).
 
+#![allow(clippy::unwrap_used)]
+
 mod support;
 
 use std::{fs, os::unix::fs::PermissionsExt as _};

@@ -1,5 +1,7 @@
 //! Pictures from the command line and over RPC, on their way to the model: made fit, or blocked.
 
+#![allow(clippy::unwrap_used)]
+
 mod support;
 
 use std::io::Cursor;

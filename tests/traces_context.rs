@@ -1,6 +1,8 @@
 //! What the model is told: the prompt's sections over several runs (14.8), skills and templates (14.13), and what a
 //! project may bring before and after it is trusted (7.9, 13.2).
 
+#![allow(clippy::unwrap_used)]
+
 mod support;
 
 use std::{fs, os::unix::fs::symlink, process::Command};
@@ -276,6 +278,23 @@ async fn fc_109_large_trees_and_link_loops_around_skills_are_bounded() {
     symlink(&skills, skills.join("d0000/inner/loop")).unwrap();
     sandbox.write(skills.join("a/SKILL.md"), SKILL);
     let told = run(&sandbox, &["hi"]).await;
-    assert!(told.contains("has more than 2000 folders"), "{told}");
+    assert!(told.contains("more than 2000 folders; name a smaller folder"), "{told}");
     assert!(sandbox.server.last().all_text().contains("my-skill"));
+}
+
+#[tokio::test]
+async fn paths_in_settings_begin_at_the_users_folder_or_home_1_11() {
+    let call = calls([call("bash", json!({"command": "anything"}))]);
+    let sandbox = Sandbox::new(replies([text("ok"), text("ok"), call, text("ok")])).await;
+    let files = |folder: &std::path::Path| fs::read_dir(folder).map(|entries| entries.count()).unwrap_or_default();
+    for (setting, folder) in [("~/kept", sandbox.home.join("kept")), ("nearby", sandbox.user_dir.join("nearby"))] {
+        sandbox.settings(json!({"sessionDir": setting}));
+        run(&sandbox, &["hi"]).await;
+        assert!(files(&folder) > 0, "{setting}");
+    }
+    let shell = sandbox.write(sandbox.home.join("mysh"), "#!/bin/sh\necho my own shell\n");
+    fs::set_permissions(&shell, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    sandbox.settings(json!({"shellPath": "~/mysh"}));
+    run(&sandbox, &["hi"]).await;
+    assert!(sandbox.server.last().results()[0].contains("my own shell"));
 }

@@ -2,7 +2,11 @@
 //!
 //! Nothing else of the command line and the resources reads the environment: what they need is given to them.
 
-use std::{collections::HashMap, fmt, io, path::PathBuf};
+use std::{
+    collections::HashMap,
+    fmt, io,
+    path::{Path, PathBuf},
+};
 
 use super::{args::Launch, mode::Terminals, paths};
 
@@ -26,7 +30,17 @@ pub struct Environment {
     pub offline: bool,
     /// Ask providers to keep prompt caches long (`TROUPE_CACHE_RETENTION=long`).
     pub long_cache_retention: bool,
+    /// The folder with the program's documentation, where it was installed with the program.
+    pub docs: Option<PathBuf>,
     variables: HashMap<String, String>,
+}
+
+/// The documentation that was installed with the program `exe`: in `docs` beside it, or in `share/doc/troupe` beside its
+/// folder.
+fn docs_of(exe: &Path) -> Option<PathBuf> {
+    let folder = exe.parent()?;
+    let beside = [folder.join("docs"), folder.parent()?.join("share/doc/troupe")];
+    beside.into_iter().find(|docs| docs.join("settings.md").is_file())
 }
 
 /// Surroundings in which the program cannot run.
@@ -50,7 +64,10 @@ impl Environment {
         let cwd = std::env::current_dir().map_err(EnvironmentError::NoCwd)?;
         // Values that are no UTF-8 are replaced like arguments: they are shown and compared, never opened as they are.
         let variables = std::env::vars_os().map(|(name, value)| (lossy(name), lossy(value))).collect();
-        Self::new(std::env::args_os().skip(1).map(lossy).collect(), cwd, std::env::home_dir(), variables)
+        let argv = std::env::args_os().skip(1).map(lossy).collect();
+        let environment = Self::new(argv, cwd, std::env::home_dir(), variables)?;
+        let docs = std::env::current_exe().ok().and_then(|exe| docs_of(&exe));
+        Ok(Self { docs, ..environment })
     }
 
     /// Surroundings from their parts; `home` counts where `HOME` is not set.
@@ -76,6 +93,7 @@ impl Environment {
             argv,
             cwd,
             home,
+            docs: None,
             variables,
         })
     }
@@ -158,6 +176,18 @@ mod tests {
             assert_eq!(got.session_dir, session_dir.map(PathBuf::from), "{variables:?}");
         }
         assert!(matches!(environment(&[], &[]), Err(EnvironmentError::NoUserDir)));
+    }
+
+    #[test]
+    fn documentation_is_found_where_the_program_was_installed() {
+        let dir = tempfile::tempdir().unwrap();
+        let exe = dir.path().join("bin/troupe");
+        assert_eq!(docs_of(&exe), None);
+        for docs in ["share/doc/troupe", "bin/docs"].map(|docs| dir.path().join(docs)) {
+            std::fs::create_dir_all(&docs).unwrap();
+            std::fs::write(docs.join("settings.md"), "").unwrap();
+            assert_eq!(docs_of(&exe), Some(docs));
+        }
     }
 
     #[test]

@@ -9,7 +9,10 @@ use std::{
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 
 use super::paths;
-use crate::{protocol::ImageBlock, tools::picture::ImageKind};
+use crate::{
+    protocol::ImageBlock,
+    tools::{encoding::Decoded, picture::ImageKind},
+};
 
 /// The largest file that is attached, in bytes. No model takes more; it also bounds `@/dev/zero`.
 pub const MAX_BYTES: u64 = 32 * 1024 * 1024;
@@ -73,7 +76,8 @@ impl Attachments {
             self.text.push_str("\"></file>\n");
             self.images.push(ImageBlock { data: STANDARD.encode(bytes), mime_type: kind.mime_type().to_owned() });
         } else {
-            let text = String::from_utf8_lossy(bytes);
+            let decoded = Decoded::new(bytes);
+            let text = String::from_utf8_lossy(&decoded.utf8);
             self.text.push_str("\">\n");
             self.text.push_str(text.strip_prefix('\u{feff}').unwrap_or(&text));
             self.text.push_str("\n</file>\n");
@@ -107,6 +111,7 @@ mod tests {
             ("a.txt", "\u{feff}FILE\n".as_bytes()),
             ("empty.txt", b""),
             ("latin.txt", b"caf\xe9"),
+            ("wide.txt", b"\xff\xfeh\0\xe9\0"),
             ("picture.txt", GIF),
         ] {
             std::fs::write(dir.path().join(name), bytes).unwrap();
@@ -123,12 +128,13 @@ mod tests {
     fn texts_are_wrapped_pictures_become_blocks_and_empty_files_vanish() {
         let dir = folder();
         let at = dir.path().display();
-        let got = attach_all(dir.path(), &["a.txt", "empty.txt", "sub/../picture.txt", "latin.txt"]).unwrap();
+        let got =
+            attach_all(dir.path(), &["a.txt", "empty.txt", "sub/../picture.txt", "latin.txt", "wide.txt"]).unwrap();
         assert_eq!(
             got.text,
             format!(
                 "<file name=\"{at}/a.txt\">\nFILE\n\n</file>\n<file name=\"{at}/picture.txt\"></file>\n\
-                 <file name=\"{at}/latin.txt\">\ncaf\u{fffd}\n</file>\n"
+                 <file name=\"{at}/latin.txt\">\ncaf\u{fffd}\n</file>\n<file name=\"{at}/wide.txt\">\nh\u{e9}\n</file>\n"
             )
         );
         assert_eq!(got.images, [ImageBlock { data: STANDARD.encode(GIF), mime_type: "image/gif".into() }]);

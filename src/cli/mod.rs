@@ -16,6 +16,7 @@ pub mod exit;
 pub mod files;
 pub mod first_message;
 pub mod help;
+pub mod legacy;
 pub mod listing;
 mod local;
 pub mod logging;

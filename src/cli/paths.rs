@@ -30,6 +30,15 @@ pub fn absolute(text: &str, cwd: &Path, home: Option<&Path>) -> PathBuf {
     clean
 }
 
+/// `text` with the home folder in place of a leading `~`; the rest stays as it is, so that a bare name stays one.
+#[must_use]
+pub fn with_home(text: &str, home: Option<&Path>) -> String {
+    match (text.strip_prefix('~'), home) {
+        (Some(rest), Some(home)) if rest.is_empty() || rest.starts_with('/') => format!("{}{rest}", home.display()),
+        _ => text.to_owned(),
+    }
+}
+
 /// The existing file that `text` means, or the path to name in an error. Names that were copied from a chat or a file
 /// manager differ from those on disk in ways that nobody sees, so each such spelling is tried: as typed, with plain
 /// spaces, with macOS's space before AM and PM, decomposed, and with a typographic apostrophe.
@@ -92,6 +101,10 @@ mod tests {
             assert_eq!(absolute(text, Path::new("/w"), Some(Path::new("/h/u"))), PathBuf::from(path), "{text}");
         }
         assert_eq!(absolute("~/n", Path::new("/w"), None), PathBuf::from("/w/~/n"));
+        for (text, path) in [("~", "/h/u"), ("~/sh", "/h/u/sh"), ("zsh", "zsh"), ("~x/sh", "~x/sh"), ("/b/sh", "/b/sh")]
+        {
+            assert_eq!(with_home(text, Some(Path::new("/h/u"))), path, "{text}");
+        }
     }
 
     #[test]

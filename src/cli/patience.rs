@@ -7,6 +7,10 @@ use std::{
     time::Duration,
 };
 
+/// How long files are waited for: a file system over a network may hang, and what lies above a project is not always
+/// the user's choice.
+pub const FOR_FILES: Duration = Duration::from_secs(5);
+
 /// Work that is under way.
 pub struct Work<T>(Receiver<T>);
 

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{env::Environment, start::StartError};
+use super::{env::Environment, patience, start::StartError};
 use crate::{
     resources::project::project_dir,
     store::{
@@ -28,8 +28,14 @@ impl Project {
     /// # Errors
     /// `trust.json` would decide and cannot be understood: nothing is guessed about trust.
     pub fn of(environment: &Environment, flag: Option<bool>, user: &Settings, cwd: &Path) -> Result<Self, StartError> {
-        let dir = project_dir(cwd, &environment.user_dir);
-        let required = trust::required_by(cwd, dir.as_deref(), environment.home.as_deref());
+        let (place, user_dir, home) = (cwd.to_owned(), environment.user_dir.clone(), environment.home.clone());
+        let look = patience::begin(move || {
+            let dir = project_dir(&place, &user_dir);
+            let required = trust::required_by(&place, dir.as_deref(), home.as_deref());
+            (dir, required)
+        });
+        // Folders that do not answer may hold anything.
+        let (dir, required) = look.within(patience::FOR_FILES).unwrap_or_else(|| (None, vec![cwd.to_owned()]));
         let saved = if required.is_empty() || flag.is_some() {
             None
         } else {

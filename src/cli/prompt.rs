@@ -3,7 +3,6 @@
 use std::{
     path::{Path, PathBuf},
     sync::Arc,
-    time::Duration,
 };
 
 use serde_json::Value;
@@ -21,16 +20,12 @@ use crate::{
         roots::{Lists, Places, roots},
         skills::{self, Skill},
         source, system_files,
-        system_prompt::{PromptTool, SystemPrompt, sections},
+        system_prompt::{PromptTool, SystemPrompt, sections, unlisted_skills},
         templates::{self, Template},
     },
     store::settings::{Scope, Settings},
     tools::Tool,
 };
-
-/// How long files are waited for: a file system over a network may hang, and what lies above the project is not always
-/// the user's choice.
-const PATIENCE: Duration = Duration::from_secs(5);
 
 /// The resources of a session.
 pub struct ProjectResources {
@@ -114,7 +109,14 @@ impl ProjectResources {
         let skills = in_time(skills, "skills", cwd);
         let templates = in_time(templates, "prompt templates", cwd);
         let warnings = [&texts.warnings, &context.warnings, &packages.warnings, &skills.warnings, &templates.warnings];
-        let warnings = warnings.into_iter().flatten().map(ToString::to_string).collect();
+        let mut warnings: Vec<_> = warnings.into_iter().flatten().map(ToString::to_string).collect();
+        let unlisted = unlisted_skills(&skills.value);
+        if unlisted > 0 {
+            warnings.push(format!(
+                "The model is not told of {unlisted} skills for want of room; /skill:NAME calls them all the same. \
+                 Patterns in the setting skills leave some out."
+            ));
+        }
         let prompt = SystemPrompt {
             custom: texts.value.system,
             addendum: texts.value.append,
@@ -123,7 +125,7 @@ impl ProjectResources {
             skills: skills.value.clone(),
             cwd: cwd.to_owned(),
             machine: None,
-            docs: None,
+            docs: environment.docs.clone(),
             sandbox: None,
         };
         let shows_skills = settings.skill_commands();
@@ -216,10 +218,10 @@ fn with<T>(mut warnings: Vec<Warning>, mut loaded: Loaded<T>) -> Loaded<T> {
 
 /// What was loaded in time; else nothing, and a warning.
 fn in_time<T: Default>(work: patience::Work<Loaded<T>>, what: &str, cwd: &Path) -> Loaded<T> {
-    work.within(PATIENCE).unwrap_or_else(|| {
+    work.within(patience::FOR_FILES).unwrap_or_else(|| {
         let text = format!(
             "the {what} could not be read within {} seconds and are left out; a file system may hang",
-            PATIENCE.as_secs()
+            patience::FOR_FILES.as_secs()
         );
         Loaded { value: T::default(), warnings: vec![Warning::new(cwd, text)] }
     })

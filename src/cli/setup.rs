@@ -11,6 +11,7 @@ use super::{
     env::Environment,
     local,
     operations::{self, Closings},
+    paths::with_home,
     permissions,
     project::Project,
     prompt::ProjectResources,
@@ -130,7 +131,7 @@ pub async fn build(
 
     let facts = SessionFacts {
         secret_variables: catalogue.credentials().secret_variables(),
-        shell_path: settings.shell_path().map(str::to_owned),
+        shell_path: settings.shell_path().map(|path| with_home(path, environment.home.as_deref())),
         shell_command_prefix: settings.shell_command_prefix().map(str::to_owned),
         block_images: settings.images().block,
         pictures: PicturePolicy { auto_resize: settings.images().auto_resize, ..PicturePolicy::default() },

@@ -7,7 +7,7 @@ use super::{
     checkpoints,
     env::Environment,
     exit::Exit,
-    local, logging,
+    legacy, local, logging,
     mode::Mode,
     project::Project,
     run::warn,
@@ -87,9 +87,8 @@ pub fn run(
     let user_settings = Settings::load(&environment.user_dir.join("settings.json"), None);
     let chosen = session::choose(environment, &args, &user_settings)?;
     let project = Project::of(environment, args.trust, &user_settings, &chosen.cwd)?;
-    if let Some(notice) = project.notice() {
-        warn(&notice);
-    }
+    let own = project.dir.as_deref().filter(|_| project.trusted);
+    legacy::notices(&environment.user_dir, own).iter().chain(&project.notice()).for_each(|notice| warn(notice));
     let settings = project.settings(environment, user_settings);
     for problem in settings.problems() {
         warn(&problem.to_string());
@@ -165,5 +164,8 @@ pub fn session_dir_with(environment: &Environment, flag: Option<PathBuf>, user: 
         let text = session_dir_before_trust(&project.join("settings.json"))?;
         Some(super::paths::absolute(&text, &project, environment.home.as_deref()))
     };
-    flag.or_else(|| environment.session_dir.clone()).or_else(from_settings).or_else(|| user.session_dir())
+    flag.or_else(|| environment.session_dir.clone()).or_else(from_settings).or_else(|| {
+        let text = user.session_dir()?.to_string_lossy().into_owned();
+        Some(super::paths::absolute(&text, &environment.user_dir, environment.home.as_deref()))
+    })
 }

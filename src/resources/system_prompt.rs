@@ -55,6 +55,9 @@ const SKILLS_INTRODUCTION: &str = "Skills hold instructions for certain tasks. W
                                    read the file at its location before you begin.\nRelative paths in a skill start at \
                                    the folder of its file; use absolute paths in tool calls.";
 
+/// How much of the prompt the list of skills may take, in bytes. All of it is sent with every request.
+const MAX_SKILLS: usize = 64 * 1024;
+
 /// The sections with their names, as they are stored: `preamble` bare, every other one between tags of its name.
 /// Sections without content are absent.
 #[must_use]
@@ -132,7 +135,7 @@ fn skills(prompt: &SystemPrompt) -> Option<String> {
         return None;
     }
     let mut out = format!("{SKILLS_INTRODUCTION}\n\n<available_skills>");
-    for skill in listed {
+    for skill in listed.by_ref() {
         let location = skill.file().to_string_lossy();
         let _ = write!(
             out,
@@ -142,8 +145,28 @@ fn skills(prompt: &SystemPrompt) -> Option<String> {
             xml::escape(&skill.description),
             xml::escape(&location),
         );
+        if out.len() > MAX_SKILLS {
+            break;
+        }
     }
-    Some(out + "\n</available_skills>")
+    out += "\n</available_skills>";
+    let left_out = listed.count();
+    if left_out > 0 {
+        let _ = write!(out, "\n{left_out} more skills are there and not listed for want of room.");
+    }
+    Some(out)
+}
+
+/// How many skills do not find room in the prompt.
+#[must_use]
+pub fn unlisted_skills(skills: &[Skill]) -> usize {
+    let prompt = SystemPrompt {
+        skills: skills.to_vec(),
+        tools: vec![PromptTool { name: "read".to_owned(), ..PromptTool::default() }],
+        ..SystemPrompt::default()
+    };
+    let listed = self::skills(&prompt).map_or(0, |text| text.matches("\n  <skill>").count());
+    skills.iter().filter(|skill| skill.for_model).count().saturating_sub(listed)
 }
 
 fn one_line(text: &str) -> String {
@@ -266,6 +289,12 @@ mod tests {
                  </skill>\n</available_skills>\n</skills>"
             )
         );
+        let many: Vec<_> = (0..900).map(|n| skill(&format!("s{n}"), &"d".repeat(100), n != 0)).collect();
+        let left_out = unlisted_skills(&many);
+        let long = section(&SystemPrompt { skills: many, ..prompt.clone() }, "skills");
+        assert!(left_out > 400 && long.len() < 66_000, "{left_out} {}", long.len());
+        assert!(long.contains(&format!("\n{left_out} more skills are there and not listed")));
+        assert_eq!(unlisted_skills(&prompt.skills), 0);
         prompt.tools = vec![tool("ls", &[])];
         assert_eq!(section(&prompt, "skills"), "", "nothing can open a skill's file");
         prompt.tools = vec![tool("bash", &[])];

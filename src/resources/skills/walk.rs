@@ -20,6 +20,8 @@ use super::{
 
 /// Folders looked at below one place. A link into a large tree must not hold up the start.
 const MAX_FOLDERS: usize = 2000;
+/// Files and folders looked at in one folder.
+const MAX_IN_FOLDER: usize = 5000;
 /// Files and folders looked at below one place.
 const MAX_ENTRIES: usize = 20_000;
 /// Folders inside each other. Deeper trees are no collections of skills.
@@ -37,17 +39,20 @@ pub(super) fn candidates(root: &Root, warnings: &mut Vec<Warning>) -> Vec<Candid
         warnings.push(Warning::new(&root.path, "there is no such skill"));
         return Vec::new();
     }
-    let mut walk =
-        Walk { kind: root.kind, ignores: Vec::new(), seen: HashSet::new(), entries: 0, cut: None, found: Vec::new() };
+    let mut walk = Walk {
+        kind: root.kind,
+        ignores: Vec::new(),
+        seen: HashSet::new(),
+        entries: 0,
+        is_over: false,
+        found: Vec::new(),
+        warnings,
+    };
     walk.folder(&root.path, 0);
-    if let Some(bound) = walk.cut {
-        warnings
-            .push(Warning::new(&root.path, format!("has more than {bound}; the skills in the others are not loaded")));
-    }
     walk.found
 }
 
-struct Walk {
+struct Walk<'a> {
     kind: RootKind,
     /// The patterns of the folders on the way, outermost first.
     ignores: Vec<Gitignore>,
@@ -55,30 +60,44 @@ struct Walk {
     seen: HashSet<PathBuf>,
     /// Files and folders that were looked at.
     entries: usize,
-    /// The bound that ended the walk early.
-    cut: Option<String>,
+    /// A bound ended the walk.
+    is_over: bool,
     found: Vec<Candidate>,
+    warnings: &'a mut Vec<Warning>,
 }
 
-impl Walk {
+impl Walk<'_> {
     fn folder(&mut self, folder: &Path, depth: usize) {
         let Ok(real) = folder.canonicalize() else { return };
         if !self.seen.insert(real) {
             return;
         }
-        if self.seen.len() > MAX_FOLDERS {
-            self.cut = Some(format!("{MAX_FOLDERS} folders"));
-        } else if depth > MAX_DEPTH {
-            self.cut = Some(format!("{MAX_DEPTH} folders inside each other"));
-        } else if self.cut.is_none() {
-            let patterns = patterns(folder);
-            let has_patterns = patterns.is_some();
-            self.ignores.extend(patterns);
-            self.inside(folder, depth);
-            if has_patterns {
-                self.ignores.pop();
-            }
+        if self.is_over {
+            return;
         }
+        if self.seen.len() > MAX_FOLDERS {
+            return self.end(folder, &format!("more than {MAX_FOLDERS} folders"));
+        }
+        if depth > MAX_DEPTH {
+            return self.cut(folder, &format!("more than {MAX_DEPTH} folders inside each other"));
+        }
+        let patterns = patterns(folder);
+        let has_patterns = patterns.is_some();
+        self.ignores.extend(patterns);
+        self.inside(folder, depth);
+        if has_patterns {
+            self.ignores.pop();
+        }
+    }
+
+    fn end(&mut self, folder: &Path, found: &str) {
+        self.is_over = true;
+        self.cut(folder, found);
+    }
+
+    fn cut(&mut self, folder: &Path, found: &str) {
+        let text = format!("the search for skills stopped here: there are {found}; name a smaller folder");
+        self.warnings.push(Warning::new(folder, text));
     }
 
     fn inside(&mut self, folder: &Path, depth: usize) {
@@ -107,8 +126,12 @@ impl Walk {
         let mut found = Vec::new();
         for entry in entries.filter_map(Result::ok) {
             self.entries += 1;
+            if found.len() == MAX_IN_FOLDER {
+                self.cut(folder, &format!("more than {MAX_IN_FOLDER} files in one folder"));
+                break;
+            }
             if self.entries > MAX_ENTRIES {
-                self.cut = Some(format!("{MAX_ENTRIES} files"));
+                self.end(folder, &format!("more than {MAX_ENTRIES} files"));
                 break;
             }
             let path = entry.path();
