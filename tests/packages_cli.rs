@@ -135,7 +135,10 @@ async fn what_cannot_be_installed_changes_nothing() {
     assert_eq!(settings(&sandbox), json!({}));
     sandbox.write(sandbox.user_dir.join("settings.json"), "{broken");
     sandbox.write("pkg/prompts/hello.md", "HELLO");
-    let (code, text) = packages(&sandbox, &["install", "pkg"]).await;
-    assert!(code == Some(1) && text.contains("mend the file"), "{text}");
+    for source in ["pkg", "npm:x"] {
+        let (code, text) = packages(&sandbox, &["install", source]).await;
+        let is_early = text.contains("mend the file") && !text.contains("no such thing");
+        assert!(code == Some(1) && is_early, "{source}: {text}");
+    }
     assert_eq!(sandbox.read(sandbox.user_dir.join("settings.json")), "{broken");
 }

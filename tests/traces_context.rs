@@ -298,3 +298,21 @@ async fn paths_in_settings_begin_at_the_users_folder_or_home_1_11() {
     run(&sandbox, &["hi"]).await;
     assert!(sandbox.server.last().results()[0].contains("my own shell"));
 }
+
+#[tokio::test]
+async fn a_context_file_that_changes_counts_from_the_next_start_7_1() {
+    let sandbox = obliging().await;
+    sandbox.write("AGENTS.md", "FIRST");
+    let mut rpc = sandbox.rpc(&[]).await;
+    rpc.prompt("one").await;
+    sandbox.write("AGENTS.md", "SECOND");
+    rpc.prompt("two").await;
+    let request = sandbox.server.last().all_text();
+    assert!(request.contains("FIRST") && !request.contains("SECOND"), "{request}");
+    assert_eq!(declarations(&sandbox).len(), 1);
+    rpc.close().await;
+    run(&sandbox, &["--continue", "three"]).await;
+    let stored = declarations(&sandbox);
+    assert_eq!(keys(&stored[1]["sections"]), ["project_context"]);
+    assert!(stored[1].get("toolsAdded").is_none(), "{}", stored[1]);
+}

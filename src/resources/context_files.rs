@@ -1,6 +1,9 @@
 //! Instructions for agents that lie beside the code: AGENTS.md and its relatives.
 
-use std::path::{Path, PathBuf};
+use std::{
+    os::unix::fs::MetadataExt as _,
+    path::{Path, PathBuf},
+};
 
 use super::{
     text_file,
@@ -58,6 +61,14 @@ pub fn of_user(user_dir: &Path) -> Loaded<Vec<ContextFile>> {
 fn first_of(folder: &Path) -> Loaded<Option<ContextFile>> {
     let mut warnings = Vec::new();
     for path in NAMES.iter().map(|name| folder.join(name)).filter(|path| path.is_file()) {
+        if let Some(owner) = stranger(folder, &path) {
+            let text = format!(
+                "is not used: it belongs to the user {owner}, in a folder that everybody may write to; copy it, or \
+                 work in a folder of your own"
+            );
+            warnings.push(Warning::new(path, text));
+            continue;
+        }
         match text_file::read(&path) {
             Ok(text) => {
                 warnings.extend(text.warnings);
@@ -67,6 +78,18 @@ fn first_of(folder: &Path) -> Loaded<Option<ContextFile>> {
         }
     }
     Loaded { value: None, warnings }
+}
+
+/// The owner of a file that somebody else may have put in the way of whoever works below, as in `/tmp`.
+fn stranger(folder: &Path, path: &Path) -> Option<u32> {
+    let (folder, file) = (folder.metadata().ok()?, path.metadata().ok()?);
+    is_strangers(folder.mode(), file.uid(), rustix::process::geteuid().as_raw()).then(|| file.uid())
+}
+
+fn is_strangers(folder_mode: u32, owner: u32, me: u32) -> bool {
+    const EVERYBODY_WRITES: u32 = 0o002;
+    const ROOT: u32 = 0;
+    folder_mode & EVERYBODY_WRITES != 0 && owner != me && owner != ROOT
 }
 
 /// A linked worktree inside the repository that it belongs to: both have the same files, and the worktree's copy is
@@ -157,6 +180,20 @@ mod tests {
         assert_eq!(loaded.value[0].content, "C");
         let [warning] = loaded.warnings.as_slice() else { panic!("{:?}", loaded.warnings) };
         assert!(warning.to_string().contains("c/AGENTS.md: cannot be read: it holds zero bytes"), "{warning}");
+    }
+
+    #[test]
+    fn files_of_strangers_count_only_where_they_alone_may_write() {
+        // mode of the folder, owner, me
+        for (mode, owner, me, is_refused) in [
+            (0o1777, 1001, 1000, true),
+            (0o1777, 1000, 1000, false),
+            (0o1777, 0, 1000, false),
+            (0o755, 1001, 1000, false),
+            (0o777, 1000, 0, true),
+        ] {
+            assert_eq!(is_strangers(mode, owner, me), is_refused, "{mode:o} {owner} {me}");
+        }
     }
 
     /// A repository `main` with a linked worktree at `worktree`, laid out as git does it.

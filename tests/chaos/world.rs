@@ -15,7 +15,9 @@ use troupe::{
         retry::RetrySettings,
         runtime::{FrontFactory, FrontStart, RuntimeHandle},
         session_writer::SessionPlace,
-        shared::{AgentConfig, AgentShared, Observer, PlanOperations, ProviderSource, ResourceSource, Selection, SettingsSink},
+        shared::{
+            AgentConfig, AgentShared, Observer, PlanOperations, ProviderSource, ResourceSource, Selection, SettingsSink,
+        },
         spawn::spawn,
     },
     extensions::{Extension, Permissions, Questions},

@@ -22,7 +22,9 @@ use super::{
     reply::ReplyTo,
     retry::RetrySettings,
     session_writer::SessionPlace,
-    shared::{AgentConfig, AgentShared, Observer, PlanOperations, ProviderSource, ResourceSource, Selection, SettingsSink},
+    shared::{
+        AgentConfig, AgentShared, Observer, PlanOperations, ProviderSource, ResourceSource, Selection, SettingsSink,
+    },
     spawn::{ended, spawn_root},
     subscriber::{Delivered, Delivery, Subscriber, SubscriberKind},
 };

@@ -74,6 +74,7 @@ impl<'a> Work<'a> {
             (user, Scope::Global, environment.user_dir.clone())
         };
         settings.problems().iter().for_each(|problem| warn(&problem.to_string()));
+        settings.check_writable(scope).map_err(StartError::of)?;
         // A path is typed as seen from here, and stands in a file that may lie elsewhere.
         let source = match source {
             PackageSource::Local(path) => {

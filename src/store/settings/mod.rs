@@ -144,6 +144,15 @@ impl Settings {
         }
     }
 
+    /// Whether changes of a scope can be saved.
+    ///
+    /// # Errors
+    /// Its file is broken: writing would lose what is in it.
+    pub fn check_writable(&self, scope: Scope) -> Result<(), SettingsError> {
+        let broken = self.layers().find(|(of, _)| *of == scope).and_then(|(_, layer)| layer.problem.clone());
+        broken.map_or(Ok(()), |problem| Err(SettingsError::Broken(problem)))
+    }
+
     /// The file of a scope.
     #[must_use]
     pub fn file(&self, scope: Scope) -> Option<&PathBuf> {

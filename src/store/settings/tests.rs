@@ -131,6 +131,7 @@ fn fc_008_a_broken_file_is_named_with_its_line_and_never_written() {
         let mut settings = Settings::load(&files.global, None);
         let problem = settings.problems()[0].to_string();
         assert!(problem.contains("settings.json:1:"), "{problem}");
+        assert!(settings.check_writable(Scope::Global).is_err() && settings.check_writable(Scope::Project).is_ok());
         let refused = settings.set(Scope::Global, &["steeringMode"], Some(json!("all"))).write().unwrap_err();
         assert!(refused.to_string().contains("mend the file"), "{refused}");
         assert_eq!(settings.steering_mode(), QueueMode::All, "it holds for this run");
