@@ -1,5 +1,7 @@
 //! Background jobs, from outside: what is left of them when the program ends, and what front ends see of them.
 
+#![allow(clippy::unwrap_used)]
+
 mod support;
 
 use serde_json::{Value, json};

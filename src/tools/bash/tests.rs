@@ -145,7 +145,8 @@ async fn a_background_process_that_holds_the_pipe_does_not_hold_the_call_fc_041(
 #[tokio::test]
 async fn a_background_process_that_writes_on_is_followed_to_the_timeout() {
     let bench = Bench::new();
-    let command = "(while true; do echo tick; sleep 0.02; done) & echo ready; exit 3";
+    // `read` waits without another process, whose start a busy machine may delay for longer than a silence may last.
+    let command = "sleep 100 | while ! read -t 0.01; do echo tick; done & echo ready; exit 3";
     let output = bench.fails("bash", json!({"command": command, "timeout": 1})).await;
     assert!(output.contains("ready\n") && output.contains("tick\n"), "{output}");
     assert!(output.contains("Command timed out after 1 seconds. The shell itself had exited with code 3"), "{output}");
