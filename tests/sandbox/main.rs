@@ -3,6 +3,7 @@
 //! A wall that cannot be built here is named in the output and left out.
 
 #![cfg(target_os = "linux")]
+#![allow(clippy::unwrap_used)]
 
 mod bench;
 mod cli;

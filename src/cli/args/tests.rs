@@ -6,6 +6,7 @@ use super::*;
 use crate::{
     cli::mode::{Mode, OutputMode, Terminals, TuiMode},
     protocol::ThinkingLevel,
+    tools::operations::sandbox::SandboxMode,
 };
 
 /// A line split at spaces; `_` stands for a word that is empty.
@@ -131,6 +132,7 @@ fn every_flag_reads_its_value_in_each_form() {
         ("--prompt-template", "", |a| a.resources.prompt_templates.join("|")),
         ("--theme", "", |a| a.resources.themes.join("|")),
         ("--use-theme", "", |a| text(&a.resources.use_theme)),
+        ("--sandbox-writable", "", |a| a.sandbox.sandbox_writable.join("|")),
         ("--export", "", |a| text(&a.output.export)),
         ("--script", "", |a| text(&a.diagnosis.script)),
         ("--record", "", |a| text(&a.diagnosis.record)),
@@ -138,7 +140,8 @@ fn every_flag_reads_its_value_in_each_form() {
         ("--trace-file", "", |a| text(&a.diagnosis.trace_file)),
         ("--log-file", "", |a| text(&a.diagnosis.log_file)),
     ];
-    let repeatable = ["--append-system-prompt", "--extension", "--skill", "--prompt-template", "--theme"];
+    let repeatable =
+        ["--append-system-prompt", "--extension", "--skill", "--prompt-template", "--theme", "--sandbox-writable"];
     for (long, short, read) in with_value {
         // Whatever follows is the value, also what looks like a flag or a file.
         for value in ["x", "-v", "--help", "@f", "a=b"] {
@@ -168,6 +171,7 @@ fn every_flag_reads_its_value_in_each_form() {
         ("--approve", "-a", |a| a.trust.approve),
         ("--no-approve", "-na", |a| a.trust.no_approve),
         ("--offline", "", |a| a.trust.offline),
+        ("--sandbox-network", "", |a| a.sandbox.sandbox_network),
         ("--print", "-p", |a| a.output.print),
         ("--replay-strict", "", |a| a.diagnosis.replay_strict),
         ("--verbose", "", |a| a.output.verbose),
@@ -189,14 +193,16 @@ fn every_flag_reads_its_value_in_each_form() {
         ("--mode json --mode text", |a| a.output.mode == Some(OutputMode::Text)),
         ("--tui-mode regular", |a| a.output.tui_mode == Some(TuiMode::Regular)),
         ("--tui-mode=fullscreen", |a| a.output.tui_mode == Some(TuiMode::Fullscreen)),
+        ("--sandbox read-only", |a| a.sandbox.sandbox == Some(SandboxMode::ReadOnly)),
+        ("--sandbox=off", |a| a.sandbox.sandbox == Some(SandboxMode::Off)),
         ("--replay-speed recorded", |a| a.diagnosis.replay_speed == Some(ReplaySpeed::Recorded)),
     ];
     for (line, holds) in others {
         assert!(holds(&low(line)), "{line}");
     }
-    // Nobody adds a flag without a row above: 25 with a value, 19 switches, 4 others.
+    // Nobody adds a flag without a row above: 26 with a value, 20 switches, 5 others.
     let flags = <LowArgs as clap::CommandFactory>::command().get_arguments().count();
-    assert_eq!(flags, with_value.len() + switches.len() + 4);
+    assert_eq!(flags, with_value.len() + switches.len() + 5);
 }
 
 #[test]
@@ -212,6 +218,7 @@ fn flags_that_contradict_each_other_are_refused() {
         ("--record a --replay b", "--record cannot be combined with --replay"),
         ("--record a --replay-strict", "--replay-strict requires --replay FILE"),
         ("--replay-speed full", "--replay-speed requires --replay FILE"),
+        ("--sandbox loose", "--sandbox: expected off, workspace or read-only, found \"loose\""),
         ("--replay a --replay-speed fast", "Invalid value \"fast\" for --replay-speed. Valid values: full, recorded"),
         ("--provider p", "--provider requires --model (for example: --provider p --model <pattern>)"),
         ("--name _", "--name requires a non-empty value"),
