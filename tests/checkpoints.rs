@@ -62,7 +62,11 @@ async fn troupe_undo_goes_back_turn_by_turn_and_forth_and_the_model_is_told() {
 
 #[tokio::test]
 async fn rpc_undoes_files_and_conversation_and_refuses_while_a_trace_runs() {
-    let script = [write("a.txt", "two"), text("done"), bash(&wait_for_file("go")), text("over"), text("again")];
+    // Outside of the project: what is changed in it while a command runs counts as changed by the command.
+    let outside = tempfile::tempdir().unwrap();
+    let go = outside.path().join("go");
+    let wait = wait_for_file(&go.display().to_string());
+    let script = [write("a.txt", "two"), text("done"), bash(&wait), text("over"), text("again")];
     let sandbox = Sandbox::new(replies(script)).await;
     sandbox.write("a.txt", "one");
     let mut rpc = Rpc::start(sandbox.command(&["--mode", "rpc"]));
@@ -71,11 +75,11 @@ async fn rpc_undoes_files_and_conversation_and_refuses_while_a_trace_runs() {
     let listed = rpc.request(json!({"type": "get_checkpoints"})).await;
     assert_eq!(listed["data"]["checkpoints"][0]["files"][0]["change"], "changed", "{listed}");
 
-    rpc.request(json!({"type": "prompt", "message": "second"})).await;
+    rpc.request(json!({"type": "prompt", "message": "the zebra"})).await;
     rpc.until("tool_execution_start").await;
     let refused = rpc.request(json!({"type": "undo"})).await;
     assert!(refused["error"].as_str().unwrap().contains("is working"), "{refused}");
-    sandbox.write("go", "");
+    std::fs::write(&go, "").unwrap();
     rpc.until("agent_settled").await;
 
     let undone = rpc.request(json!({"type": "undo", "target": "prompt", "conversation": true})).await;
@@ -86,10 +90,10 @@ async fn rpc_undoes_files_and_conversation_and_refuses_while_a_trace_runs() {
     let roles: Vec<_> = messages["data"]["messages"].as_array().unwrap().iter().map(|m| m["role"].clone()).collect();
     assert!(!roles.contains(&json!("assistant")), "{messages}");
     assert!(roles.contains(&json!("custom")), "{messages}");
-    rpc.request(json!({"type": "prompt", "message": "third"})).await;
+    rpc.request(json!({"type": "prompt", "message": "the giraffe"})).await;
     rpc.until("agent_settled").await;
     let last = sandbox.server.last().body.to_string();
-    assert!(last.contains("third") && last.contains("undone by the user") && !last.contains("second"), "{last}");
+    assert!(last.contains("giraffe") && last.contains("undone by the user") && !last.contains("zebra"), "{last}");
     let redone = rpc.request(json!({"type": "undo", "target": "redo"})).await;
     assert_eq!(redone["data"]["files"][0]["outcome"], "restored", "{redone}");
     assert_eq!(sandbox.read("a.txt"), "two");

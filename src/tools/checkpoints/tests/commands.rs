@@ -158,10 +158,7 @@ async fn a_command_that_is_killed_is_recorded_too() {
 
 #[tokio::test]
 async fn a_command_that_is_given_up_before_it_starts_ends_its_window() {
-    use std::{
-        future::Future,
-        task::{Context, Waker},
-    };
+    use std::task::{Context, Waker};
     let world = World::new();
     world.put("a", "1");
     let (_, operations) = world.turn();
