@@ -20,7 +20,7 @@ use std::{
     path::{Path, PathBuf},
     sync::{
         Arc, Mutex,
-        atomic::{AtomicBool, Ordering},
+        atomic::{AtomicBool, AtomicUsize, Ordering},
     },
     time::Duration,
 };
@@ -51,6 +51,8 @@ struct Shared {
     inbox: Arc<Mutex<Inbox>>,
     /// Ended commands whose changes are not recorded yet.
     outstanding: watch::Sender<usize>,
+    /// Commands that wait for the state.
+    waiting: Arc<AtomicUsize>,
     warm: AtomicBool,
     cancel: Arc<AtomicBool>,
 }
@@ -74,6 +76,7 @@ impl Workspace {
             state: Arc::new(AsyncMutex::new(state)),
             inbox,
             outstanding: watch::Sender::new(0),
+            waiting: Arc::default(),
             warm: AtomicBool::new(false),
             cancel,
         }))
@@ -106,19 +109,22 @@ impl Workspace {
 
     /// Looks at the workspace before a command of this turn. The command may begin when this returns.
     pub async fn before_command(&self, turn: Arc<Turn>) -> Window {
+        let waits = Waits::new(self.0.waiting.clone());
         self.settled().await;
         let begun = Arc::new(AtomicBool::new(false));
         let (looked, has_looked) = oneshot::channel();
         let work = {
             let (state, turn, begun) = (self.0.state.clone(), turn.clone(), begun.clone());
+            let waiting = self.0.waiting.clone();
             // A task: the look goes on when the command does not wait any longer.
             tokio::spawn(async move {
                 let mut state = state.lock_owned().await;
+                drop(waits);
                 let work = spawn_blocking(move || {
                     state.before_command(&turn, &begun);
                     // Whoever waited may be gone.
                     let _ = looked.send(());
-                    state.keep_contents(&turn);
+                    state.keep_contents(&turn, &waiting);
                 });
                 if let Err(error) = work.await {
                     tracing::warn!(%error, "the look before a command failed");
@@ -156,7 +162,7 @@ impl Drop for Window {
     fn drop(&mut self) {
         // Without a runtime the program is about to end; the log says that the command was cut off.
         let Ok(runtime) = Handle::try_current() else { return };
-        let (state, turn) = (self.shared.state.clone(), self.turn.clone());
+        let (state, turn, waiting) = (self.shared.state.clone(), self.turn.clone(), self.shared.waiting.clone());
         let outstanding = Outstanding::new(self.shared.clone());
         let before = self.before.take();
         runtime.spawn(async move {
@@ -165,12 +171,32 @@ impl Drop for Window {
                 let _ = before.await;
             }
             let mut state = state.lock_owned().await;
-            let recorded = spawn_blocking(move || state.after_command(&turn)).await;
-            drop(outstanding);
+            let recorded = spawn_blocking(move || {
+                state.after_command(&turn);
+                drop(outstanding);
+                state.keep_contents(&turn, &waiting);
+            })
+            .await;
             if let Err(error) = recorded {
                 tracing::warn!(%error, "what a command changed was not recorded");
             }
         });
+    }
+}
+
+/// Somebody who waits for the state, as long as it lives.
+struct Waits(Arc<AtomicUsize>);
+
+impl Waits {
+    fn new(waiting: Arc<AtomicUsize>) -> Self {
+        waiting.fetch_add(1, Ordering::Relaxed);
+        Self(waiting)
+    }
+}
+
+impl Drop for Waits {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
     }
 }
 

@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
     sync::{
         Arc, Mutex,
-        atomic::{AtomicBool, Ordering},
+        atomic::{AtomicBool, AtomicUsize, Ordering},
     },
 };
 
@@ -137,8 +137,9 @@ impl State {
         }
     }
 
-    /// Keeps contents that a command may change and that nobody else has.
-    pub fn keep_contents(&mut self, turn: &Turn) {
+    /// Keeps contents that a command may change and that nobody else has, until that is done or somebody waits for this
+    /// state; then the rest is left for the next time.
+    pub fn keep_contents(&mut self, turn: &Turn, waiting: &AtomicUsize) {
         let mut unknown = std::mem::take(&mut self.unknown);
         let seen: Vec<PathBuf> = lock(&self.inbox).seen.drain().collect();
         let Some(index) = &self.index else { return };
@@ -150,12 +151,16 @@ impl State {
             }
         }
         // Who was changed last is likely to be changed next.
-        unknown.sort_by_key(|(_, stamp)| std::cmp::Reverse(stamp.modified));
-        for (path, stamp) in unknown {
+        unknown.sort_by_key(|(_, stamp)| stamp.modified);
+        while let Some((path, stamp)) = unknown.pop() {
+            self.contents.keep(&path, &stamp, &store, &mut budget, false);
             if self.cancel.load(Ordering::Relaxed) {
                 return;
             }
-            self.contents.keep(&path, &stamp, &store, &mut budget, false);
+            if waiting.load(Ordering::Relaxed) > 0 {
+                self.unknown = unknown;
+                return;
+            }
         }
     }
 
@@ -185,7 +190,6 @@ impl State {
             // Files that git does not track any more are to be kept, too.
             self.unknown = index.files().map(|(path, stamp)| (path, *stamp)).collect();
         }
-        self.keep_contents(turn);
     }
 
     /// What changed since the last look.
