@@ -56,10 +56,19 @@ fn files(criterion: &mut Criterion) {
 
     let mut group = criterion.benchmark_group("files");
     group.bench_function("read 2 KB", |b| b.iter(|| black_box(bench.call("read", &json!({"path": "small.txt"})))));
+    group.bench_function("write 2 KB", |b| {
+        let text = "some words in a line\n".repeat(100);
+        b.iter(|| black_box(bench.call("write", &json!({"path": "written.txt", "content": text}))));
+    });
     group.bench_function("read 2 KB without a tool", |b| {
         b.iter(|| black_box(fs::read_to_string(folder.path().join("small.txt")).expect("text")));
     });
     group.sample_size(20);
+    let many = folder.path().join("many");
+    fs::create_dir(&many).expect("a folder");
+    (0..10_000).for_each(|n| fs::write(many.join(format!("entry_{n}.txt")), "").expect("a file"));
+    let all = json!({"path": "many", "limit": 10_000});
+    group.bench_function("ls of 10,000 entries", |b| b.iter(|| black_box(bench.call("ls", &all))));
     fs::write(&big_path, &big).expect("a file");
     group.bench_function("read the end of 10 MB", |b| {
         b.iter(|| black_box(bench.call("read", &json!({"path": "big.txt", "offset": 199_990}))));

@@ -27,12 +27,38 @@ pub struct Diff {
 pub fn diff(path: &str, old: &str, new: &str) -> Option<Diff> {
     let old_lines: Vec<&str> = old.split_inclusive('\n').collect();
     let new_lines: Vec<&str> = new.split_inclusive('\n').collect();
-    let deadline = Instant::now().checked_add(PATIENCE);
-    let ops = capture_diff_slices_deadline(Algorithm::Myers, &old_lines, &new_lines, deadline);
+    let ops = operations(&old_lines, &new_lines);
     let first_changed_line = ops.iter().find(|op| !matches!(op, DiffOp::Equal { .. }))?.new_range().start + 1;
     let hunks = group_diff_ops(ops, CONTEXT);
     let texts = Texts { old: &old_lines, new: &new_lines };
     Some(Diff { display: texts.display(&hunks), patch: texts.patch(path, &hunks), first_changed_line })
+}
+
+/// What makes the new lines of the old ones. What is the same at the beginning and at the end is no matter for a search.
+fn operations(old: &[&str], new: &[&str]) -> Vec<DiffOp> {
+    let start = old.iter().zip(new).take_while(|(old, new)| old == new).count();
+    let rest = old[start..].iter().rev().zip(new[start..].iter().rev());
+    let end = rest.take_while(|(old, new)| old == new).count();
+    let (old_end, new_end) = (old.len() - end, new.len() - end);
+    let same = |old_index, new_index, len| (len > 0).then_some(DiffOp::Equal { old_index, new_index, len });
+    let deadline = Instant::now().checked_add(PATIENCE);
+    let between = capture_diff_slices_deadline(Algorithm::Myers, &old[start..old_end], &new[start..new_end], deadline);
+    let shifted = between.into_iter().map(|op| shift(op, start));
+    same(0, 0, start).into_iter().chain(shifted).chain(same(old_end, new_end, end)).collect()
+}
+
+/// An operation that stands this many lines later in both texts.
+fn shift(mut op: DiffOp, lines: usize) -> DiffOp {
+    match &mut op {
+        DiffOp::Equal { old_index, new_index, .. }
+        | DiffOp::Delete { old_index, new_index, .. }
+        | DiffOp::Insert { old_index, new_index, .. }
+        | DiffOp::Replace { old_index, new_index, .. } => {
+            *old_index += lines;
+            *new_index += lines;
+        }
+    }
+    op
 }
 
 struct Texts<'a> {

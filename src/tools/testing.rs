@@ -10,7 +10,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 
-use super::{Failure, FileMemory, Local, Progress, SessionFacts, Tool, ToolContext, ToolSet, validate};
+use super::{Failure, FileMemory, Local, Operations, Progress, SessionFacts, Tool, ToolContext, ToolSet, validate};
 use crate::protocol::{ToolCall, ToolOutput};
 
 /// A folder of its own, and what calls in it know.
@@ -20,6 +20,7 @@ pub struct Bench {
     pub facts: SessionFacts,
     pub cancel: CancellationToken,
     pub progress: Arc<Progress>,
+    pub operations: Arc<dyn Operations>,
     tools: ToolSet,
 }
 
@@ -32,6 +33,7 @@ impl Bench {
             facts: SessionFacts { file_memory: Some(Arc::new(FileMemory::default())), ..SessionFacts::default() },
             cancel: CancellationToken::new(),
             progress: Arc::default(),
+            operations: Arc::new(Local),
             tools: ToolSet::builtin(),
         }
     }
@@ -61,7 +63,7 @@ impl Bench {
             cwd: self.root.clone(),
             cancel: self.cancel.clone(),
             progress: Arc::clone(&self.progress),
-            operations: Arc::new(Local),
+            operations: Arc::clone(&self.operations),
             session: Arc::new(self.facts.clone()),
         })
     }

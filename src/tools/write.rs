@@ -1,6 +1,6 @@
 //! The tool `write`: a whole file.
 
-use std::{borrow::Cow, io, path::Path};
+use std::{borrow::Cow, io, path::Path, sync::Arc};
 
 use serde::Deserialize;
 use serde_json::json;
@@ -91,7 +91,7 @@ async fn write(context: &ToolContext, path: &Path, turn: Turn) -> Result<ToolOut
     let operations = context.operations.as_ref();
     let failure = |operation: &str, path: &Path, error: &io::Error| Failure::io(error, operation, path);
     let real_path = turn.real_path();
-    let memory = context.session.file_memory.as_deref();
+    let memory = context.session.file_memory.as_ref();
     let encoding = look(operations, real_path, &arguments.path, memory).await?;
     if context.cancel.is_cancelled() {
         return Err(Failure::aborted());
@@ -126,7 +126,7 @@ async fn look(
     operations: &dyn Operations,
     path: &Path,
     name: &str,
-    memory: Option<&FileMemory>,
+    memory: Option<&Arc<FileMemory>>,
 ) -> Result<TextEncoding, Failure> {
     let mut reader = match operations.open(path).await {
         Ok(reader) => reader,
@@ -138,9 +138,9 @@ async fn look(
         memory.map_or(Ok(()), |memory| refuse_if_touched(memory, path, name, stat))?;
         return Ok(TextEncoding::Utf8);
     }
-    let bytes = read_all(reader.as_mut()).await.map_err(|error| Failure::io(&error, "read", path))?;
+    let mut bytes = read_all(reader.as_mut()).await.map_err(|error| Failure::io(&error, "read", path))?;
     if let Some(memory) = memory {
-        refuse_if_stale(memory, path, name, stat, &bytes).await?;
+        bytes = refuse_if_stale(memory, path, name, stat, bytes).await?;
     }
     let detection = spawn_blocking(move || Decoded::new(&bytes).encoding);
     detection.await.map_err(|error| Failure::new(format!("The write failed: {error}")))

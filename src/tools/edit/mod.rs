@@ -130,13 +130,13 @@ async fn edit(context: ToolContext, path: &Path, turn: Turn) -> Result<ToolOutpu
     let arguments: Arguments<'_> = context.parse()?;
     let name = arguments.path.as_ref();
     let operations = context.operations.as_ref();
-    let memory = context.session.file_memory.as_deref();
+    let memory = context.session.file_memory.as_ref();
     let real_path = turn.real_path();
-    let (original, stat) = content(operations, path, real_path, name).await?;
+    let (mut original, stat) = content(operations, path, real_path, name).await?;
     if let Some(memory) = memory {
-        refuse_if_stale(memory, real_path, name, stat, &original).await?;
+        original = refuse_if_stale(memory, real_path, name, stat, original).await?;
     }
-    let Changed { bytes, encoding, count, diff } = {
+    let Changed { bytes, sight, encoding, count, diff } = {
         let context = context.clone();
         let work = spawn_blocking(move || Changed::new(&context.parse()?, &original));
         work.await.map_err(|error| Failure::new(format!("The edit failed: {error}")))??
@@ -144,10 +144,9 @@ async fn edit(context: ToolContext, path: &Path, turn: Turn) -> Result<ToolOutpu
     if context.cancel.is_cancelled() {
         return Err(Failure::aborted());
     }
-    let sight = memory.map(|memory| (memory, Sight::of(&bytes)));
     let written = operations.write(real_path, bytes).await;
     let stat = written.map_err(|error| Failure::io(&error, "write", path))?;
-    if let Some((memory, sight)) = sight {
+    if let Some(memory) = memory {
         memory.note(real_path.to_owned(), stat, sight);
     }
     let mut text = format!("Successfully replaced {count} block(s) in {name}.");
@@ -185,6 +184,7 @@ async fn content(
 /// What a call makes of a file.
 struct Changed {
     bytes: Vec<u8>,
+    sight: Sight,
     encoding: TextEncoding,
     /// Replacements.
     count: usize,
@@ -205,7 +205,7 @@ impl Changed {
             Failure::new(format!("No changes made to {name}. The replacements give what the file holds already."))
         })?;
         let bytes = encoding.encode(after).map_err(|error| error.failure(name))?;
-        Ok(Self { bytes, encoding, count: edits.len(), diff })
+        Ok(Self { sight: Sight::of(&bytes), bytes, encoding, count: edits.len(), diff })
     }
 }
 

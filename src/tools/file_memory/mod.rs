@@ -116,6 +116,12 @@ impl FileMemory {
         seen.shrink();
     }
 
+    /// Whether it is known without much work that the agent saw `content` last in the file, or nothing of it.
+    fn is_surely_current(&self, real_path: &Path, content: &[u8]) -> bool {
+        let Some(file) = self.get(real_path) else { return true };
+        file.sight.content.is_some_and(|seen| *seen == *content)
+    }
+
     /// What the agent saw last in the file, where `content` is not that; none also when it never saw the file.
     fn outdated(&self, real_path: &Path, content: &[u8]) -> Option<Sight> {
         let file = self.get(real_path)?;

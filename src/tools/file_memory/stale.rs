@@ -1,6 +1,6 @@
 //! Refusing to change what somebody else changed.
 
-use std::path::Path;
+use std::{path::Path, sync::Arc};
 
 use tokio::task::spawn_blocking;
 
@@ -28,31 +28,35 @@ enum Difference {
     Unknown,
 }
 
-/// Fails when `content`, which the file holds now, is not what the agent saw last: with the difference. A difference
+/// Gives back `content`, which the file holds now, if it is what the agent saw last. Fails with the difference if not; one
 /// that is shown as a whole is seen by that, so that the repeated call goes through.
 ///
 /// # Errors
 /// When the file has changed. One that was only touched has not, nor has one that the agent never saw.
 pub async fn refuse_if_stale(
-    memory: &FileMemory,
+    memory: &Arc<FileMemory>,
     real_path: &Path,
     name: &str,
     stat: FileStat,
-    content: &[u8],
-) -> Result<(), Failure> {
-    let Some(seen) = memory.outdated(real_path, content) else { return Ok(()) };
-    let difference = match seen.content {
-        Some(before) if content.len() <= CONTENT_AT_MOST => {
-            let (name, now) = (name.to_owned(), content.to_vec());
-            let work = spawn_blocking(move || difference(&name, &before, &now));
-            work.await.unwrap_or(Difference::Unknown)
-        }
-        _ => Difference::Unknown,
-    };
-    if matches!(difference, Difference::Shown(_) | Difference::Invisible) {
-        memory.note(real_path.to_owned(), stat, Sight::of(content));
+    content: Vec<u8>,
+) -> Result<Vec<u8>, Failure> {
+    if memory.is_surely_current(real_path, &content) {
+        return Ok(content);
     }
-    Err(refusal(name, &difference))
+    // Long contents are digested, and differences are looked for.
+    let (memory, real_path, name) = (Arc::clone(memory), real_path.to_owned(), name.to_owned());
+    let work = spawn_blocking(move || {
+        let Some(seen) = memory.outdated(&real_path, &content) else { return Ok(content) };
+        let difference = match seen.content {
+            Some(before) if content.len() <= CONTENT_AT_MOST => difference(&name, &before, &content),
+            _ => Difference::Unknown,
+        };
+        if matches!(difference, Difference::Shown(_) | Difference::Invisible) {
+            memory.note(real_path, stat, Sight::of(&content));
+        }
+        Err(refusal(&name, &difference))
+    });
+    work.await.unwrap_or_else(|error| Err(Failure::new(format!("Looking for changes failed: {error}"))))
 }
 
 /// As [`refuse_if_stale`], for a file whose content is too long to be looked at: its size and time count.

@@ -12,8 +12,8 @@ fn note(memory: &FileMemory, path: &str, content: &[u8]) {
 }
 
 /// The words of a refusal; none when nothing is refused.
-async fn refused(memory: &FileMemory, path: &str, content: &[u8]) -> Option<String> {
-    let result = refuse_if_stale(memory, Path::new(path), "f", stat(content.len()), content).await;
+async fn refused(memory: &Arc<FileMemory>, path: &str, content: &[u8]) -> Option<String> {
+    let result = refuse_if_stale(memory, Path::new(path), "f", stat(content.len()), content.to_vec()).await;
     result.err().map(|failure| failure.to_string())
 }
 
@@ -42,7 +42,7 @@ async fn a_refusal_shows_the_difference_once_fc_051() {
         ),
     ];
     for (before, now, wanted) in table {
-        let memory = FileMemory::default();
+        let memory = Arc::default();
         assert_eq!(refused(&memory, "/f", now).await, None, "never seen");
         note(&memory, "/f", before);
         assert_eq!(refused(&memory, "/f", before).await, None, "as it was");
@@ -53,7 +53,7 @@ async fn a_refusal_shows_the_difference_once_fc_051() {
 
 #[tokio::test]
 async fn what_cannot_be_shown_must_be_read_again_fc_051() {
-    let memory = FileMemory::default();
+    let memory = Arc::default();
     let long = vec![b'x'; CONTENT_AT_MOST + 1];
     let lines = |word: &str| (0..500).map(|n| format!("{word} {n}\n")).collect::<String>();
     for (before, now, begins) in [
@@ -99,7 +99,7 @@ fn a_content_in_pieces_is_the_same_content() {
 
 #[tokio::test]
 async fn memory_is_bounded_and_keeps_what_was_seen_last() {
-    let memory = FileMemory::default();
+    let memory: Arc<FileMemory> = Arc::default();
     let content = vec![b'x'; CONTENT_AT_MOST];
     for n in 0..40 {
         note(&memory, &format!("/long/{n}"), &content);

@@ -249,6 +249,20 @@ mod tests {
         }
     }
 
+    #[tokio::test]
+    async fn files_that_grow_or_shrink_while_they_are_read_end_fc_054() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("f");
+        let whole = vec![b'x'; 3 << 20];
+        for (len_after_opening, read) in [(9 << 20, whole.len()), (1 << 20, 1 << 20), (0, FIRST_CHUNK)] {
+            fs::write(&path, &whole).unwrap();
+            let mut reader = LocalReader::open(&path).unwrap();
+            OpenOptions::new().write(true).open(&path).unwrap().set_len(len_after_opening).unwrap();
+            let bytes = crate::tools::operations::read_all(&mut reader).await.unwrap();
+            assert_eq!(bytes.len(), read, "{len_after_opening}");
+        }
+    }
+
     #[cfg(target_os = "linux")]
     #[tokio::test]
     async fn files_without_a_size_are_read_to_a_bound_fc_054() {
