@@ -4,6 +4,8 @@
 //! output is looked at through [`Progress`]. Identity of a call is its place in the batch; ids are labels, and models
 //! do send one twice.
 
+mod ends;
+
 use std::{sync::Arc, time::Duration};
 
 use ractor::{Actor, ActorCell, ActorId, ActorProcessingErr, ActorRef, SupervisionEvent};
@@ -24,6 +26,8 @@ use super::{
     tool_call::{ToolCallWorker, ToolWork},
     turn_io::{Input, Work},
 };
+use ends::{after_output, crash_text, crashed, not_decided};
+
 use crate::{
     protocol::{
         EntryId, Event, ToolCall, ToolOutput, ask::AskPoint, event::CallLabel, time::now_ms, tool::ExecutionMode,
@@ -488,27 +492,6 @@ impl BatchState {
         };
         self.finish(place, output, None);
     }
-}
-
-/// An error result that keeps what the call printed.
-fn after_output(printed: Option<ToolOutput>, text: String) -> ToolOutput {
-    let mut output = ToolOutput::error(String::new());
-    let so_far = printed.map(|output| crate::protocol::message::text_of(&output.content, "")).unwrap_or_default();
-    let text = if so_far.is_empty() { text } else { format!("{so_far}\n\n{text}") };
-    output.content = vec![crate::protocol::Block::text(text)];
-    output
-}
-
-fn crash_text(tool: &str, cause: &str) -> String {
-    format!("The tool {tool} crashed: {cause}. It may have had effects: check before repeating the call.")
-}
-
-fn crashed(tool: &str, cause: &str) -> ToolOutput {
-    ToolOutput::error(crash_text(tool, cause))
-}
-
-fn not_decided(exit: &Exit) -> ToolOutput {
-    ToolOutput::error(format!("Denied: whether the call may run could not be decided ({})", exit.cause()))
 }
 
 #[cfg(test)]

@@ -129,7 +129,7 @@ impl Sandbox {
 
     /// Another program that takes the binary's arguments: one of the examples.
     pub fn command_of(&self, program: impl AsRef<OsStr>, args: &[&str]) -> Command {
-        const CHOOSES: [&str; 9] = [
+        const CHOOSES: [&str; 10] = [
             "--model",
             "--provider",
             "--continue",
@@ -139,6 +139,7 @@ impl Sandbox {
             "--replay",
             "auth",
             "undo",
+            "permissions",
         ];
         let mut command = Command::new(program);
         if !args.iter().any(|arg| CHOOSES.contains(arg)) {

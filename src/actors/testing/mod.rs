@@ -44,7 +44,7 @@ use crate::{
         session::{NewSession, SessionStore},
         sidecar::Sidecar,
     },
-    tools::{Local, SessionFacts, Tool},
+    tools::{Local, Operations, SessionFacts, Tool},
 };
 
 /// How long anything may take. Generous: it only matters when something hangs.
@@ -112,6 +112,8 @@ pub struct Parts {
     pub model: &'static str,
     /// The working folder.
     pub cwd: PathBuf,
+    /// It only plans, and these are its files and processes then.
+    pub plan: Option<Option<Arc<dyn Operations>>>,
 }
 
 struct Plain(Arc<dyn Provider>);
@@ -180,8 +182,11 @@ impl Parts {
             follow_up_mode: QueueMode::default(),
             retry: RetrySettings::default(),
             auto_compaction: true,
-            plan_mode: false,
+            plan_mode: self.plan.is_some(),
         };
+        let confined = self.plan.flatten();
+        let plan_operations = PlanOperations::new(move || confined.clone());
+        plan_operations.prepare();
         let config = AgentConfig {
             cwd: self.cwd.clone(),
             role: "main".into(),
@@ -195,7 +200,7 @@ impl Parts {
             settings: Arc::new(Plain(provider)),
             operations: Arc::new(Local),
             user_operations: Arc::new(Local),
-            plan_operations: PlanOperations::none(),
+            plan_operations,
             permissions: Permissions::off(),
             questions: Questions::default(),
             timeouts: Timeouts::default(),

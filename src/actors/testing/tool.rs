@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::{
     protocol::{ToolDeclaration, ToolOutput, tool::ExecutionMode},
-    tools::{BoxFuture, OutputSource, Tool, ToolContext},
+    tools::{BoxFuture, OutputSource, Tool, ToolContext, tool::PlanAccess},
 };
 
 type Run = Box<dyn Fn(ToolContext) -> BoxFuture<'static, ToolOutput> + Send + Sync>;
@@ -15,6 +15,7 @@ type Run = Box<dyn Fn(ToolContext) -> BoxFuture<'static, ToolOutput> + Send + Sy
 pub struct FnTool {
     declaration: ToolDeclaration,
     mode: ExecutionMode,
+    plan: PlanAccess,
     run: Run,
 }
 
@@ -30,7 +31,13 @@ impl FnTool {
             parameters: json!({"type": "object", "properties": {"say": {"type": "string"}}}),
             constrained_sampling: None,
         };
-        Self { declaration, mode: ExecutionMode::Parallel, run: Box::new(move |context| Box::pin(run(context))) }
+        let run: Run = Box::new(move |context| Box::pin(run(context)));
+        Self { declaration, mode: ExecutionMode::Parallel, plan: PlanAccess::Changes, run }
+    }
+
+    /// It runs commands, as far as plan mode is concerned.
+    pub fn running_commands(self) -> Self {
+        Self { plan: PlanAccess::RunsCommands, ..self }
     }
 
     pub fn sequential(self) -> Self {
@@ -45,6 +52,10 @@ impl Tool for FnTool {
 
     fn execution_mode(&self) -> ExecutionMode {
         self.mode
+    }
+
+    fn plan_access(&self) -> PlanAccess {
+        self.plan
     }
 
     fn execute(&self, context: ToolContext) -> BoxFuture<'_, ToolOutput> {

@@ -7,7 +7,7 @@ use crate::{
         Command,
         ask::{Ask, Verdict},
     },
-    tools::ToolSet,
+    tools::{Local, Operations, ToolSet},
 };
 
 fn ms(millis: u64) -> Duration {
@@ -231,4 +231,27 @@ async fn a_guard_that_dies_denies_its_call_alone() {
     let results = bench.results();
     assert_eq!((&results[0], &results[2]), (&good("0"), &good("2")));
     assert!(results[1].0 && results[1].1.starts_with("Denied: "), "{results:?}");
+}
+
+#[tokio::test]
+async fn in_plan_mode_commands_run_where_nothing_can_be_changed_and_nothing_else_runs() {
+    let confined: Arc<dyn Operations> = Arc::new(Local);
+    for operations in [None, Some(confined.clone())] {
+        let (known, is_confined) = (confined.clone(), operations.is_some());
+        let shell = FnTool::new("shell", move |context| {
+            let here = if Arc::ptr_eq(&context.operations, &known) { "confined" } else { "free" };
+            async move { ToolOutput::text(here) }
+        });
+        let changes = FnTool::new("changes", |_| async { ToolOutput::text("changed") });
+        let calls = json!([{"name": "shell"}, {"name": "changes"}]);
+        let tools: Vec<Arc<dyn Tool>> = vec![Arc::new(shell.running_commands()), Arc::new(changes)];
+        let turns = json!([{"calls": calls}, "done"]);
+        let mut bench = Parts { turns, tools, plan: Some(operations), ..Parts::default() }.start().await;
+        bench.run("go").await;
+        let results = bench.results();
+        // Without confinement a command has to be known to read, and there is none here.
+        assert_eq!(results[0].0, !is_confined, "{results:?}");
+        assert_eq!(results[0].1 == "confined", is_confined, "{results:?}");
+        assert!(results[1].0 && results[1].1.contains("Plan mode is on"), "{results:?}");
+    }
 }

@@ -23,7 +23,7 @@ pub use flags::{
     ToolFlags, TrustFlags,
 };
 pub use high::{Discovery, ExtensionSource, HiArgs, Launch, ModelChoice, Resources, Task, ToolRequest};
-pub use permissions::{OnDenied, PermissionArgs, PermissionChoice};
+pub use permissions::{ModeName, OnDenied, PermissionArgs, PermissionChoice};
 pub use plan::Plan;
 pub use sandbox::SandboxRequest;
 pub use session::{SessionChoice, SessionTarget};

@@ -53,13 +53,13 @@ fn words_are_flags_messages_files_or_flags_of_extensions() {
         ("-p ---\ntitle b", &["---\ntitle", "b"], &[], &[]),
         ("-p -- -x", &["-x"], &[], &[]),
         ("--print=hi", &["hi"], &[], &[]),
-        ("--plan", &[], &[], &[("plan", None)]),
-        ("--plan fast hi", &["hi"], &[], &[("plan", Some("fast"))]),
-        ("--plan @f", &[], &["f"], &[("plan", None)]),
-        ("--plan --verbose x", &["x"], &[], &[("plan", None)]),
-        ("--plan=a=b hi", &["hi"], &[], &[("plan", Some("a=b"))]),
-        ("--plan= hi", &["hi"], &[], &[("plan", Some(""))]),
-        ("--plan _", &[], &[], &[("plan", Some(""))]),
+        ("--preset", &[], &[], &[("preset", None)]),
+        ("--preset fast hi", &["hi"], &[], &[("preset", Some("fast"))]),
+        ("--preset @f", &[], &["f"], &[("preset", None)]),
+        ("--preset --verbose x", &["x"], &[], &[("preset", None)]),
+        ("--preset=a=b hi", &["hi"], &[], &[("preset", Some("a=b"))]),
+        ("--preset= hi", &["hi"], &[], &[("preset", Some(""))]),
+        ("--preset _", &[], &[], &[("preset", Some(""))]),
         ("--list-models", &[], &[], &[]),
         ("--list-models tiny hi", &["hi"], &[], &[]),
         ("--list-models @f", &[], &["f"], &[]),
@@ -125,6 +125,8 @@ fn every_flag_reads_its_value_in_each_form() {
         ("--name", "-n", |a| text(&a.session.name)),
         ("--tools", "-t", |a| a.tools.tools.as_ref().unwrap().0.join(",")),
         ("--exclude-tools", "-xt", |a| a.tools.exclude_tools.as_ref().unwrap().0.join(",")),
+        ("--allow", "", |a| a.permissions.allow.join("|")),
+        ("--deny", "", |a| a.permissions.deny.join("|")),
         ("--system-prompt", "", |a| text(&a.prompt.system_prompt)),
         ("--append-system-prompt", "", |a| a.prompt.append_system_prompt.join("|")),
         ("--extension", "-e", |a| a.resources.extensions.join("|")),
@@ -141,7 +143,7 @@ fn every_flag_reads_its_value_in_each_form() {
         ("--log-file", "", |a| text(&a.diagnosis.log_file)),
     ];
     let repeatable =
-        ["--append-system-prompt", "--extension", "--skill", "--prompt-template", "--theme", "--sandbox-writable"];
+        ["--allow", "--deny", "--append-system-prompt", "--extension", "--skill", "--prompt-template", "--theme", "--sandbox-writable"];
     for (long, short, read) in with_value {
         // Whatever follows is the value, also what looks like a flag or a file.
         for value in ["x", "-v", "--help", "@f", "a=b"] {
@@ -162,6 +164,8 @@ fn every_flag_reads_its_value_in_each_form() {
         ("--no-session", "", |a| a.session.no_session),
         ("--no-builtin-tools", "-nbt", |a| a.tools.no_builtin_tools),
         ("--no-tools", "-nt", |a| a.tools.no_tools),
+        ("--plan", "", |a| a.permissions.plan),
+        ("--no-plan", "", |a| a.permissions.no_plan),
         ("--no-context-files", "-nc", |a| a.prompt.no_context_files),
         ("--no-extensions", "-ne", |a| a.resources.no_extensions),
         ("--no-mcp", "", |a| a.resources.no_mcp),
@@ -195,14 +199,16 @@ fn every_flag_reads_its_value_in_each_form() {
         ("--tui-mode=fullscreen", |a| a.output.tui_mode == Some(TuiMode::Fullscreen)),
         ("--sandbox read-only", |a| a.sandbox.sandbox == Some(SandboxMode::ReadOnly)),
         ("--sandbox=off", |a| a.sandbox.sandbox == Some(SandboxMode::Off)),
+        ("--permissions ask", |a| a.permissions.permissions == Some(ModeName::Ask)),
+        ("--on-denied=fail", |a| a.permissions.on_denied == Some(OnDenied::Fail)),
         ("--replay-speed recorded", |a| a.diagnosis.replay_speed == Some(ReplaySpeed::Recorded)),
     ];
     for (line, holds) in others {
         assert!(holds(&low(line)), "{line}");
     }
-    // Nobody adds a flag without a row above: 26 with a value, 20 switches, 5 others.
+    // Nobody adds a flag without a row above: 7 more have others.
     let flags = <LowArgs as clap::CommandFactory>::command().get_arguments().count();
-    assert_eq!(flags, with_value.len() + switches.len() + 5);
+    assert_eq!(flags, with_value.len() + switches.len() + 7);
 }
 
 #[test]
@@ -370,9 +376,9 @@ fn empty_values_say_nothing_and_a_wrong_level_only_warns() {
 fn flags_that_no_extension_knows_are_reported_later_with_a_hint() {
     let table: &[(&str, &[&str], Option<&str>)] = &[
         ("hi", &[], None),
-        ("--plan fast", &["plan"], None),
+        ("--preset fast", &["preset"], None),
         ("--nosuchflag=3", &[], Some("Unknown option: --nosuchflag")),
-        ("--nosuch hi --plan --other", &["plan"], Some("Unknown options: --nosuch, --other")),
+        ("--nosuch hi --preset --other", &["preset"], Some("Unknown options: --nosuch, --other")),
         ("--modle x", &[], Some("Unknown option: --modle\nDid you mean --model?")),
     ];
     for (line, registered, error) in table {

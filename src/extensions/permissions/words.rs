@@ -74,7 +74,8 @@ pub(super) fn denied(reason: &Reason, no_answer: Option<NoAnswer>) -> String {
     format!(
         "Denied by permissions: {}: {}{asked}. Do not try to get around it: do without, or tell the user what you need and \
          why. {remedy}",
-        reason.part, reason.why
+        visible(&reason.part),
+        visible(&reason.why)
     )
 }
 

@@ -275,7 +275,7 @@ impl Policy {
             [real, named] if real == named || self.places.holds(paths) => Some(self.places.shown(real)),
             _ => None,
         };
-        let remedy = exact.map(|path| format!("{tool}({path})"));
+        let remedy = exact.filter(|path| !path.contains(char::is_control)).map(|path| format!("{tool}({path})"));
         Part { verdict, text: remedy.clone().unwrap_or_else(|| shorten(&format!("{tool}({text})"))), remedy }
     }
 
@@ -326,7 +326,7 @@ fn place(rule: &Rule) -> &'static str {
 
 fn is_fixed(command: &Command) -> bool {
     let mut words = command.assignments.iter().chain(&command.words);
-    words.all(|word| word.fixed().is_some_and(|text| !text.contains('\n')))
+    words.all(|word| word.fixed().is_some_and(|text| !text.contains(char::is_control)))
 }
 
 /// A part of a message stays a line.

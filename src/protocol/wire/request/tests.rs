@@ -64,11 +64,14 @@ fn all_commands() -> Vec<(Value, RpcCommand)> {
         (json!({"type": "get_last_assistant_text"}), C::GetLastAssistantText),
         (json!({"type": "set_session_name", "name": " n "}), C::SetSessionName(" n ".into())),
         (json!({"type": "get_commands"}), C::GetCommands),
+        (json!({"type": "get_permissions"}), C::GetPermissions),
+        (json!({"type": "set_permission_mode", "mode": "ask"}), C::SetPermissionMode(PermissionMode::Ask)),
+        (json!({"type": "set_plan_mode", "enabled": true}), C::SetPlanMode(true)),
     ]
 }
 
 #[test]
-fn all_33_commands_are_understood() {
+fn all_33_commands_of_pi_and_our_own_are_understood() {
     let mut names = std::collections::BTreeSet::new();
     for (mut line, wanted) in all_commands() {
         assert_eq!(line["type"], wanted.name());
@@ -77,7 +80,7 @@ fn all_33_commands_are_understood() {
         let got = parse_line(line.to_string().as_bytes());
         assert_eq!(got, Incoming::Request(Request { id: Some("q1".into()), command: wanted }), "{line}");
     }
-    assert_eq!(names.len(), 33);
+    assert_eq!(names.len(), 33 + 3);
 }
 
 #[test]
@@ -115,6 +118,7 @@ fn what_the_agent_itself_can_do_becomes_its_command() {
             "get_tree",
             "get_last_assistant_text",
             "get_commands",
+            "get_permissions",
         ]
     );
 }

@@ -69,7 +69,7 @@ impl Standing {
             "set" => opaque(),
             // `printf -v` and `test -v` evaluate an index.
             "printf" if arguments.first().is_some_and(Word::is_operand) => Self::Free,
-            "test" | "[" if arguments.iter().all(|word| word.fixed().is_some_and(|text| text != "-v")) => Self::Free,
+            "test" | "[" if is_plain_test(arguments) => Self::Free,
             "wait" if arguments.iter().all(Word::is_operand) => Self::Free,
             "printf" | "test" | "[" | "wait" => opaque(),
             name if EVALUATE.contains(&name) => opaque(),
@@ -83,6 +83,23 @@ fn is_usual_option(word: &Word) -> bool {
     let Some(text) = word.fixed() else { return false };
     let letters = text.strip_prefix('-').or_else(|| text.strip_prefix('+'));
     text == "pipefail" || letters.is_some_and(|letters| letters.chars().all(|c| "euxvfo".contains(c)))
+}
+
+/// A test that evaluates nothing: of fixed words, or of values whose operator is fixed.
+fn is_plain_test(arguments: &[Word]) -> bool {
+    const UNARY: [&str; 11] = ["-n", "-z", "-f", "-d", "-e", "-r", "-w", "-x", "-s", "-L", "-h"];
+    const BINARY: [&str; 9] = ["=", "==", "!=", "-eq", "-ne", "-lt", "-le", "-gt", "-ge"];
+    let words = match arguments {
+        [words @ .., end] if end.fixed() == Some("]") => words,
+        words => words,
+    };
+    let is = |word: &Word, known: &[&str]| word.fixed().is_some_and(|text| known.contains(&text));
+    match words {
+        words if words.iter().all(|word| word.fixed().is_some_and(|text| text != "-v")) => true,
+        [operator, value] => is(operator, &UNARY) && value.is_single(),
+        [left, operator, right] => left.is_single() && is(operator, &BINARY) && right.is_single(),
+        _ => false,
+    }
 }
 
 /// Whether only the script itself looks at the variable.

@@ -10,7 +10,7 @@ use std::{
 
 use proptest::prelude::*;
 
-use super::{Access, Script, Shape, Word, parse};
+use super::{Access, Script, Shape, Standing, Word, parse};
 
 /// Commands that are what they are.
 const REAL: [&str; 8] = ["sh", "bash", "env", "nice", "timeout", "xargs", "find", "nohup"];
@@ -31,13 +31,8 @@ fn stage(folder: &Path) -> Option<()> {
     for name in REAL {
         symlink(found_on_path(name)?, bin.join(name)).unwrap();
     }
-    let log = folder.join("log");
-    let shell = found_on_path("sh")?;
-    let stub = format!(
-        "#!{}\nprintf '%s\\037' \"${{0##*/}}\" \"$@\" '\u{1e}' >>'{}'\n",
-        shell.canonicalize().unwrap().display(),
-        log.display()
-    );
+    let shell = found_on_path("sh")?.canonicalize().unwrap();
+    let stub = format!("#!{}\nprintf '%s\\037' \"${{0##*/}}\" \"$@\" '\u{1e}' >>\"$STUB_LOG\"\n", shell.display(),);
     for name in STUBS {
         fs::write(bin.join(name), &stub).unwrap();
         fs::set_permissions(bin.join(name), fs::Permissions::from_mode(0o755)).unwrap();
@@ -47,13 +42,15 @@ fn stage(folder: &Path) -> Option<()> {
 
 /// Runs a script; the words of all stubs that ran, and the names of the files that it made.
 fn run(folder: &Path, shell: &str, script: &str) -> (Vec<Vec<String>>, Vec<String>) {
-    let (log, work) = (folder.join("log"), folder.join("work"));
+    // Of its own: what an earlier script left in the background may still write.
+    let own = tempfile::tempdir_in(folder).unwrap();
+    let (log, work) = (own.path().join("log"), own.path().join("work"));
     fs::write(&log, "").unwrap();
-    let _ = fs::remove_dir_all(&work);
     fs::create_dir(&work).unwrap();
     fs::write(work.join("have"), "1 2\n").unwrap();
     let mut command = Command::new(folder.join("bin").join(shell));
-    command.args(["-c", script]).current_dir(&work).env_clear().env("PATH", folder.join("bin")).env("x", "-n val");
+    command.args(["-c", script]).current_dir(&work).env_clear();
+    command.env("PATH", folder.join("bin")).env("x", "-n val").env("STUB_LOG", &log);
     // All that it starts holds these streams: their end is the end of all.
     command.stdin(Stdio::null()).output().unwrap();
     let log = fs::read_to_string(log).unwrap();
@@ -200,6 +197,10 @@ fn whatever_a_shell_runs_is_in_the_list() {
     let known = std::cell::Cell::new(0);
     let result = runner.run(&script(), |text| {
         let Ok(parsed) = parse(&text) else { return Ok(()) };
+        // What such a command runs is said to be unknown.
+        if parsed.commands.iter().any(|command| matches!(command.standing, Standing::Opaque(_))) {
+            return Ok(());
+        }
         known.set(known.get() + 1);
         for shell in ["bash", "sh"] {
             let (calls, files) = run(folder.path(), shell, &text);

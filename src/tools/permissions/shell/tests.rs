@@ -98,7 +98,9 @@ fn wrappers_show_what_they_run() {
         ("xargs -I{} sh -c 'echo {}'", "(xargs '-I{}' sh -c 'echo {}') | !sh -c 'echo {}'"),
         ("xargs -I % % x", "(xargs -I % % x) | !% x"),
         ("xargs env", "(xargs env) | !env …"),
+        ("sudo -E A=1 rm x", "sudo -E A=1 rm x | A=1 rm x"),
         ("find . $X", "!find . $X"),
+        ("find * -name x; find src/* -name x", "!find * -name x | find src/* -name x"),
     ];
     for (script, wanted) in table {
         assert_eq!(outline(script), wanted, "{script}");
@@ -115,6 +117,9 @@ fn what_evaluates_its_words_again_is_opaque_and_what_changes_nothing_is_free() {
         "trap 'rm x' EXIT",
         "test -v 'a[$(id)]'",
         "[ $x = y ]",
+        "[ \"$@\" = y ]",
+        "[ \"$x\" \"$y\" ]",
+        "test $x",
         "printf -v 'a[$(id)]' x",
         "printf \"$x\"",
         "read x",
@@ -125,7 +130,17 @@ fn what_evaluates_its_words_again_is_opaque_and_what_changes_nothing_is_free() {
     ] {
         assert!(outline(script).starts_with('!'), "{script}: {}", outline(script));
     }
-    for script in ["true", "set -euo pipefail", "[ -f x ]", "printf '%s' $x", "echo $x", "exit 1", "x=$y"] {
+    for script in [
+        "true",
+        "set -euo pipefail",
+        "[ -f x ]",
+        "[ -n \"$x\" ]",
+        "test \"$x\" = y",
+        "printf '%s' $x",
+        "echo $x",
+        "exit 1",
+        "x=$y",
+    ] {
         assert!(outline(script).starts_with('('), "{script}: {}", outline(script));
     }
 }

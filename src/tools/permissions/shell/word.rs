@@ -53,6 +53,13 @@ impl Word {
         }
     }
 
+    /// Whether it becomes one word, whatever its value is.
+    pub(super) fn is_single(&self) -> bool {
+        let inner = self.source.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
+        // `"$@"` becomes many.
+        self.shape == Shape::Fixed || inner.is_some_and(|inner| !inner.contains(['"', '@']))
+    }
+
     /// The word as it can be shown and, when it is fixed, written in a rule.
     #[must_use]
     pub fn shown(&self) -> String {

@@ -83,7 +83,7 @@ fn inner(command: &Command) -> Inner {
         "time" => after_options(arguments, "pv", "f", &[]),
         "timeout" => timeout(arguments),
         "sudo" | "doas" => match after_options(arguments, "EHknSbs", "ugpCT", &[]) {
-            Inner::Instead(inner) => Inner::Beside(vec![inner]),
+            Inner::Instead(inner) => Inner::Beside(vec![with_assignments(inner)]),
             other => other,
         },
         "xargs" => xargs(arguments),
@@ -109,6 +109,14 @@ fn command_of(words: &[Word]) -> Option<Command> {
 
 fn instead(words: &[Word]) -> Inner {
     command_of(words).map_or(Inner::Nothing, Inner::Instead)
+}
+
+/// `sudo NAME=value command`.
+fn with_assignments(command: Command) -> Command {
+    let sets = command.words.iter().take_while(|word| word.assigns().is_some()).count();
+    let (assignments, words) = command.words.split_at(sets);
+    let command = Command { assignments: assignments.to_vec(), words: words.to_vec(), ..Command::default() };
+    Command { standing: Standing::of(&command), ..command }
 }
 
 /// The command behind options: letters without a value, letters with one, whole words.
@@ -266,7 +274,7 @@ fn find(arguments: &[Word]) -> Inner {
         commands.extend(command_of(&with_unknown(&after[..end], "{}")));
         rest = &after[end + 1..];
     }
-    if arguments.iter().any(|word| word.shape == Shape::Dynamic) {
+    if arguments.iter().any(|word| is_open(word) && !word.is_operand()) {
         return Inner::Unclear("its arguments are only known when it runs, and some of them run commands".into());
     }
     if commands.is_empty() { Inner::Nothing } else { Inner::Beside(commands) }
