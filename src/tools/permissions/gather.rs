@@ -71,7 +71,8 @@ pub enum PermissionsError {
     Broken(String),
 }
 
-/// Gathers them. `project` is the project's folder without links.
+/// Gathers them. `project` is the project's folder without links. When they are off for this run, what cannot be
+/// understood is a warning.
 ///
 /// # Errors
 /// A rule or a setting cannot be understood.
@@ -82,9 +83,22 @@ pub fn gather(
     project: &Path,
     home: Option<&Path>,
 ) -> Result<Gathered, PermissionsError> {
-    if flags.mode == Some(PermissionMode::Off) {
-        return Ok(Gathered { ask_timeout: Some(ASK_TIMEOUT), ..Gathered::default() });
+    match gather_all(settings, flags, remembered, project, home) {
+        Err(error) if flags.mode == Some(PermissionMode::Off) => {
+            let warnings = vec![format!("{error}. Permissions are off, and no rule counts when they are turned on")];
+            Ok(Gathered { ask_timeout: Some(ASK_TIMEOUT), warnings, ..Gathered::default() })
+        }
+        gathered => gathered,
     }
+}
+
+fn gather_all(
+    settings: &Settings,
+    flags: &PermissionFlags,
+    remembered: &PermissionsFile,
+    project: &Path,
+    home: Option<&Path>,
+) -> Result<Gathered, PermissionsError> {
     let user = Layer { settings, scope: Scope::Global };
     let own = Layer { settings, scope: Scope::Project };
     if flags.mode.is_none() {

@@ -202,7 +202,8 @@ impl Policy {
             Access::Read => "read",
             Access::Write => "write",
         };
-        let known = name.filter(|name| !name.is_empty() && !(moved && !name.starts_with('/')));
+        let is_known = |name: &&str| name.starts_with('/') || (!name.is_empty() && !moved);
+        let known = name.filter(is_known);
         let paths = known.map(|name| self.shell_paths(name, real)).unwrap_or_default();
         // Whoever may run any command may redirect it.
         let any_command = self
@@ -270,9 +271,9 @@ impl Policy {
             Pattern::Command(_) => Fit::No,
         };
         let verdict = self.weigh(tool, covers, touches, fallback);
-        // The real path: a link may lead elsewhere tomorrow, and then nobody has allowed that.
+        // Behind a link no rule for one path covers the other.
         let exact = match paths {
-            [real, named] if real == named || self.places.holds(paths) => Some(self.places.shown(real)),
+            [real, named] if self.places.shown(real) == self.places.shown(named) => Some(self.places.shown(real)),
             _ => None,
         };
         let remedy = exact.filter(|path| !path.contains(char::is_control)).map(|path| format!("{tool}({path})"));

@@ -56,7 +56,9 @@ fn flags_come_before_settings_and_off_is_off() {
         allow: allow.iter().map(|text| (*text).to_owned()).collect(),
         deny: Vec::new(),
     };
-    assert_eq!(outline(asks, "{}", &flags(Some(PermissionMode::Off), &[]), "{}").unwrap(), "off ");
+    let off = flags(Some(PermissionMode::Off), &[]);
+    assert_eq!(outline(asks, "{}", &off, "{}").unwrap(), "off User:deny write");
+    assert_eq!(outline(r#"{"permissions":{"deny":5}}"#, "{}", &off, "{}").unwrap(), "off  warned");
     assert_eq!(outline(asks, "{}", &flags(Some(PermissionMode::Deny), &[]), "{}").unwrap(), "deny User:deny write");
     assert_eq!(outline("{}", "{}", &flags(None, &["bash(git *)"]), "{}").unwrap(), "ask Flag:allow bash(git *)");
     assert!(outline("{}", "{}", &flags(None, &["git status"]), "{}").unwrap_err().starts_with("--allow: the rule"));

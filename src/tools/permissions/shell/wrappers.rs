@@ -139,22 +139,18 @@ fn after_options(arguments: &[Word], flags: &str, valued: &str, long: &[&str]) -
         }
         let letters = text.trim_start_matches('-');
         let first_letter = letters.chars().next().unwrap_or('?');
-        rest = if text.starts_with("--") || letters.is_empty() {
+        if text.starts_with("--") || letters.is_empty() {
             return Inner::Unclear(format!("its option {text} is not known here"));
-        } else if letters.chars().all(|c| flags.contains(c)) {
-            after
-        } else if valued.contains(first_letter) && letters.len() > 1 {
-            after
-        } else if valued.contains(first_letter) {
-            match after {
-                [value, after @ ..] if value.fixed().is_some() => after,
-                _ => return Inner::Unclear(format!("its option {text} has no value")),
-            }
-        } else if letters.chars().all(|c| c.is_ascii_digit()) {
+        }
+        let takes_next = valued.contains(first_letter) && letters.len() == 1;
+        let is_known = valued.contains(first_letter)
+            || letters.chars().all(|c| flags.contains(c))
             // `nice -5`
-            after
-        } else {
-            return Inner::Unclear(format!("its option {text} is not known here"));
+            || letters.chars().all(|c| c.is_ascii_digit());
+        rest = match after {
+            [value, after @ ..] if takes_next && value.fixed().is_some() => after,
+            after if is_known && !takes_next => after,
+            _ => return Inner::Unclear(format!("its option {text} is not known here")),
         };
     }
     instead(rest)
