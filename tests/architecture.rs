@@ -224,6 +224,32 @@ fn sources_name_no_machine_and_hold_no_stubs() {
     assert_none(faults);
 }
 
+/// Who writes to standard output and standard error. Others say things through `actors::front`, which lets no text of
+/// a model or a file act on a terminal; the log's writer escapes what it writes, and the last asks for sizes and kinds.
+const WRITERS: [&str; 6] = [
+    "src/actors/front/mod.rs",
+    "src/actors/front/printer.rs",
+    "src/actors/front/stdout.rs",
+    "src/cli/logging.rs",
+    "src/cli/mode.rs",
+    "src/cli/run.rs",
+];
+
+#[test]
+fn few_write_to_standard_streams_fc_064() {
+    let mut faults = Vec::new();
+    for source in sources("src").iter().filter(|source| !WRITERS.contains(&source.path.as_str())) {
+        for (line, word) in lines_with(&code(&source.text), &["io::stdout(", "io::stderr(", "eprintln!(", "println!("])
+        {
+            // Tests may print.
+            if !source.text.lines().take(line).any(|line| line.contains("#[cfg(test)]")) {
+                faults.push(format!("{}:{line}: `{word}…)`. Say it with `actors::front::complain`.", source.path));
+            }
+        }
+    }
+    assert_none(faults);
+}
+
 #[test]
 fn the_check_sees_single_and_grouped_paths_and_no_comments() {
     let table: [(&str, &[(usize, &str)]); 6] = [

@@ -1,10 +1,6 @@
 //! `--record` and `--replay`: opens the cassette, and says at the end what became of it.
 
-use std::{
-    io::{self, Write as _},
-    path::Path,
-    sync::Arc,
-};
+use std::{path::Path, sync::Arc};
 
 use serde_json::Value;
 
@@ -15,6 +11,7 @@ use super::{
     start::StartError,
 };
 use crate::{
+    actors::front::complain,
     protocol::{Model, ModelRef, ThinkingLevel, route::VIRTUAL_API},
     providers::{
         cassette::{Cassette, Pace, Places, Player, Recorder, Replay, Secrets},
@@ -160,7 +157,7 @@ fn report_recording(recorder: &Recorder) {
                  troupe/script answer inside the program)"
             ));
         }
-        count => note(&format!(
+        count => complain(&format!(
             "Recorded {count} {} in {file}. Keys were taken out; prompts, files and answers are in it as they were.",
             if count == 1 { "exchange" } else { "exchanges" }
         )),
@@ -171,7 +168,7 @@ fn report_replay(player: &Player) {
     let played = player.played();
     let file = player.cassette().path().display();
     if played.differing > 0 || played.played < played.exchanges {
-        note(&format!(
+        complain(&format!(
             "Replayed {} of {} exchanges of {file}; {} {} differed from what was recorded.",
             played.played,
             played.exchanges,
@@ -179,12 +176,6 @@ fn report_replay(player: &Player) {
             if played.differing == 1 { "request" } else { "requests" }
         ));
     }
-}
-
-/// Says on standard error what people may want to know.
-fn note(text: &str) {
-    // Nobody is listening.
-    let _ = writeln!(io::stderr().lock(), "{text}");
 }
 
 /// The folders whose names differ from machine to machine.

@@ -1,7 +1,8 @@
 //! The program from its first word to its exit code.
 
 use std::{
-    io::{self, Write},
+    borrow::Cow,
+    io::{self, IsTerminal, Write},
     process::ExitCode,
 };
 
@@ -19,7 +20,11 @@ use super::{
     subcommand::{self, Subcommand},
     undo,
 };
-use crate::{extensions::ExtensionRegistry, protocol::command::Input};
+use crate::{
+    actors::front::complain,
+    extensions::ExtensionRegistry,
+    protocol::{command::Input, hidden},
+};
 
 /// Runs the program with this process's arguments and surroundings.
 #[must_use]
@@ -128,20 +133,20 @@ fn gather(
 /// Says on standard error what is wrong.
 pub(super) fn fail(text: &str) -> Exit {
     let text = text.strip_prefix("Error: ").unwrap_or(text);
-    // When standard error cannot be written, the exit code says it all.
-    let _ = writeln!(io::stderr().lock(), "Error: {text}");
+    complain(&format!("Error: {text}"));
     Exit::Failed
 }
 
 /// Says on standard error what is odd.
 pub(super) fn warn(text: &str) {
-    // Nobody is listening.
-    let _ = writeln!(io::stderr().lock(), "Warning: {text}");
+    complain(&format!("Warning: {text}"));
 }
 
 /// Writes to standard output; a reader that went away is no fault of ours.
 pub(super) fn print(text: &str) -> Exit {
     let mut out = io::stdout().lock();
+    // Names of models, sessions and files may come from anywhere. A program gets them as they are.
+    let text = if out.is_terminal() { hidden::for_terminal(text) } else { Cow::Borrowed(text) };
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
             fail(&format!("standard output cannot be written: {error}"))

@@ -11,6 +11,7 @@ pub mod context;
 pub mod entry;
 pub mod event;
 pub mod failure;
+pub mod hidden;
 pub mod jobs;
 pub mod message;
 pub mod model;

@@ -240,10 +240,10 @@ mod tests {
     }
 
     #[test]
-    fn fc_107_hidden_text_in_a_context_file_is_reported_and_left_alone() {
+    fn fc_107_hidden_text_in_a_context_file_is_reported_and_shown() {
         let tree = Tree::new(&[("a/AGENTS.md", "be kind\u{e0041}\u{e0042}")]);
         let loaded = load(&tree.0.path().join("user"), &tree.0.path().join("a"));
-        assert_eq!(loaded.value[0].content, "be kind\u{e0041}\u{e0042}");
+        assert_eq!(loaded.value[0].content, "be kind<U+E0041><U+E0042>");
         let [warning] = loaded.warnings.as_slice() else { panic!("{:?}", loaded.warnings) };
         assert!(warning.path.ends_with("a/AGENTS.md"));
         assert!(warning.message.contains("U+E0041") && warning.message.contains("U+E0042"), "{warning}");

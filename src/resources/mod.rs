@@ -7,7 +7,6 @@
 pub mod context_files;
 pub mod expand;
 pub mod frontmatter;
-pub mod hidden;
 pub mod kind;
 pub mod packages;
 pub mod patterns;

@@ -7,11 +7,8 @@ use std::{
 
 use encoding_rs::Encoding;
 
-use super::{
-    hidden,
-    warning::{Loaded, Warning},
-};
-use crate::store::regular_file;
+use super::warning::{Loaded, Warning};
+use crate::{protocol::hidden, store::regular_file};
 
 /// How much of a file is read, in bytes. A file of that size already fills a fifth of a large context window.
 pub const MAX_BYTES: usize = 256 * 1024;
@@ -58,6 +55,8 @@ pub fn to_text(path: &Path, mut bytes: Vec<u8>) -> io::Result<Loaded<String>> {
     let mut text = text.into_owned();
     if let Some(hidden) = hidden::find(&text) {
         warnings.push(Warning::new(path, hidden.to_string()));
+        // What is spelled in them is for nobody's eyes; so that the model does not take it for an instruction either.
+        text = hidden::without_tags(&text).into_owned();
     }
     if is_cut {
         let size = MAX_BYTES >> 10;

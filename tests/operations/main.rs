@@ -15,9 +15,9 @@ use troupe::tools::{Local, operations::ssh::SshOptions};
 use sshd::{Sshd, Tools};
 
 /// A connection to the server.
-async fn connect(server: &Sshd, target: &str) -> troupe::tools::operations::ssh::Ssh {
+async fn connect(server: &Sshd, target: &str) -> Ssh {
     let options = SshOptions { arguments: server.arguments(), ..SshOptions::default() };
-    troupe::tools::operations::ssh::Ssh::connect(target.parse().unwrap(), options).await.unwrap()
+    Ssh::connect(target.parse().unwrap(), options).await.unwrap()
 }
 
 #[tokio::test]

@@ -1,5 +1,8 @@
 //! A server for ssh on the loopback interface, with keys of its own.
 
+// Each test target uses its own part of this.
+#![allow(dead_code, clippy::unwrap_used)]
+
 use std::{
     fs,
     net::{TcpListener, TcpStream},
@@ -129,11 +132,12 @@ impl Sshd {
 
     /// Ends the server with all its connections, as a machine that goes down.
     pub fn kill(&mut self) {
-        let parent = self.child.id();
+        let connections = children(self.child.id());
         let _ = self.child.kill();
         let _ = self.child.wait();
-        // Connections have processes of their own, which say in their title whose they are.
-        kill_descendants(parent);
+        if !connections.is_empty() {
+            let _ = Command::new("kill").arg("-KILL").args(connections.iter().map(ToString::to_string)).status();
+        }
     }
 }
 
@@ -143,9 +147,18 @@ impl Drop for Sshd {
     }
 }
 
-/// The processes of connections: they lead sessions of their own, in the listener's memory of children. They are known
-/// by the port they listen for no more, so their parents are looked up before.
-fn kill_descendants(_parent: u32) {}
+/// The processes that `parent` started.
+fn children(parent: u32) -> Vec<u32> {
+    let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
+    let ids = processes.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    ids.filter(|id| {
+        // The fields after the name, which is in parentheses and may hold anything: state, parent.
+        let stat = fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();
+        let after_name = stat.rsplit(')').next().unwrap_or_default();
+        after_name.split_whitespace().nth(1) == Some(&parent.to_string())
+    })
+    .collect()
+}
 
 fn link_tools(bin: &Path, tools: Tools) {
     fs::create_dir(bin).unwrap();

@@ -17,7 +17,23 @@ pub mod stdout;
 
 use std::io::Write;
 
-/// Says something on standard error. When that cannot be written, nobody is listening.
-fn complain(text: &str) {
-    let _ = writeln!(std::io::stderr().lock(), "{text}");
+use crate::protocol::{Event, hidden, message::text_of};
+
+/// Says something on standard error, in a line of its own.
+pub fn complain(text: &str) {
+    say(&format!("{text}\n"));
+}
+
+/// Says something on standard error. All that people are told goes this way: texts of models, servers, files and
+/// extensions are in it, and none of them may move the cursor or reach the clipboard. When it cannot be written, nobody
+/// is listening.
+pub fn say(text: &str) {
+    let _ = std::io::stderr().lock().write_all(hidden::for_terminal(text).as_bytes());
+}
+
+/// What a person should know of a tool's result that holds what nobody sees; none for any other event.
+fn warning_of_hidden(event: &Event) -> Option<String> {
+    let Event::ToolExecutionEnd { call, result, .. } = event else { return None };
+    let hidden = hidden::find(&text_of(&result.content, "\n"))?;
+    Some(format!("Warning: The result of {} {hidden}", call.tool_name))
 }

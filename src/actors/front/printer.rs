@@ -11,7 +11,7 @@ use ractor::{Actor, ActorCell, ActorProcessingErr, ActorRef};
 use super::{
     client::AgentClient,
     complain,
-    stdout::{Chunk, Release, Stdout},
+    stdout::{Chunk, Form, Release, Stdout},
 };
 use crate::{
     actors::{
@@ -44,6 +44,15 @@ pub enum PrintMode {
     Text,
     /// Every event.
     Json,
+}
+
+impl PrintMode {
+    fn form(self) -> Form {
+        match self {
+            Self::Text => Form::Text,
+            Self::Json => Form::Json,
+        }
+    }
 }
 
 /// Starts the printer.
@@ -138,7 +147,7 @@ impl Actor for Printer {
         let opened = me.clone();
         args.agent.open(ReplyTo::new(move |result| opened.tell(PrinterMsg::Opened(result))));
         Ok(PrinterState {
-            out: Stdout::start(Recipient::new(me.clone(), PrinterMsg::Broken)),
+            out: Stdout::start(args.mode.form(), Recipient::new(me.clone(), PrinterMsg::Broken)),
             wire: WireState::new(WireMode::Json),
             backlog: None,
             last: None,
@@ -237,6 +246,9 @@ impl PrinterState {
         let release = self.backlog.clone().map(|backlog| Release { backlog, weights });
         self.out.write(Chunk { bytes, release, permit: delivery.permit, written: None });
         for event in events {
+            if let Some(warning) = super::warning_of_hidden(&event.event) {
+                complain(&warning);
+            }
             self.watch(&event);
         }
     }

@@ -13,7 +13,7 @@ use super::{
     client::AgentClient,
     rpc_data,
     stdin::{self, Line},
-    stdout::{Chunk, Release, Stdout},
+    stdout::{Chunk, Form, Release, Stdout},
 };
 use crate::{
     actors::{
@@ -115,7 +115,7 @@ impl Actor for Rpc {
         let opened = me.clone();
         args.agent.open(ReplyTo::new(move |result| opened.tell(RpcMsg::Opened(result))));
         Ok(RpcState {
-            out: Stdout::start(Recipient::new(me.clone(), RpcMsg::Broken)),
+            out: Stdout::start(Form::Json, Recipient::new(me.clone(), RpcMsg::Broken)),
             wire: WireState::new(WireMode::Rpc),
             view: View::default(),
             backlog: None,
@@ -240,6 +240,9 @@ impl RpcState {
                     self.view.apply(event);
                     if let Event::Notice { text, .. } = &event.event {
                         super::complain(text);
+                    }
+                    if let Some(warning) = super::warning_of_hidden(&event.event) {
+                        super::complain(&warning);
                     }
                 }
                 let weights = events.iter().map(|event| event.event.weight()).collect();

@@ -5,7 +5,7 @@
 
 use std::{
     fs::File,
-    io::{self, ErrorKind, Write},
+    io::{self, ErrorKind, IsTerminal, Write},
     os::fd::AsFd,
     sync::{Arc, mpsc},
     thread,
@@ -14,10 +14,22 @@ use std::{
 
 use tokio::sync::{OwnedSemaphorePermit, oneshot};
 
-use crate::actors::{address::Recipient, subscriber::Backlog};
+use crate::{
+    actors::{address::Recipient, subscriber::Backlog},
+    protocol::hidden,
+};
 
 /// Bytes that one write takes at most, apart from a single larger chunk.
 const BLOCK: usize = 256 * 1024;
+
+/// What is written: it decides how a terminal is spared what would make it do things.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// Text for people.
+    Text,
+    /// Lines of JSON.
+    Json,
+}
 
 /// Bytes on their way out, and what they hold up until they are.
 #[derive(Default)]
@@ -53,9 +65,9 @@ pub struct Stdout(mpsc::Sender<Chunk>);
 impl Stdout {
     /// Starts the thread. `failed` hears of the first write error; from then on everything is thrown away.
     #[must_use]
-    pub fn start(failed: Recipient<String>) -> Self {
+    pub fn start(form: Form, failed: Recipient<String>) -> Self {
         let (sender, receiver) = mpsc::channel();
-        let spawned = thread::Builder::new().name("stdout".into()).spawn(move || run(&receiver, &failed));
+        let spawned = thread::Builder::new().name("stdout".into()).spawn(move || run(form, &receiver, &failed));
         if let Err(error) = spawned {
             tracing::error!(%error, "the thread for standard output did not start");
         }
@@ -82,7 +94,18 @@ impl Stdout {
     }
 }
 
-fn run(receiver: &mpsc::Receiver<Chunk>, failed: &Recipient<String>) {
+/// What is written, for a terminal: nothing in it may do anything there. Anything else gets the bytes as they are.
+fn for_terminal(block: &[u8], form: Form) -> Vec<u8> {
+    let text = String::from_utf8_lossy(block);
+    match form {
+        Form::Text => hidden::for_terminal(&text),
+        Form::Json => hidden::for_terminal_json(&text),
+    }
+    .into_owned()
+    .into_bytes()
+}
+
+fn run(form: Form, receiver: &mpsc::Receiver<Chunk>, failed: &Recipient<String>) {
     // The descriptor itself: std's stdout has a line buffer that only costs here.
     let mut out = match io::stdout().as_fd().try_clone_to_owned() {
         Ok(fd) => File::from(fd),
@@ -92,6 +115,7 @@ fn run(receiver: &mpsc::Receiver<Chunk>, failed: &Recipient<String>) {
             return;
         }
     };
+    let is_terminal = out.is_terminal();
     let mut broken = false;
     let mut block = Vec::new();
     while let Ok(first) = receiver.recv() {
@@ -106,6 +130,9 @@ fn run(receiver: &mpsc::Receiver<Chunk>, failed: &Recipient<String>) {
                 }
                 Err(_) => break,
             }
+        }
+        if is_terminal {
+            block = for_terminal(&block, form);
         }
         if !broken && let Err(error) = write_all(&mut out, &block) {
             broken = true;

@@ -2,7 +2,7 @@
 
 use std::{
     future::{Future, pending},
-    io::{self, Read as _, Write as _},
+    io::{self, Read as _},
     pin::Pin,
 };
 
@@ -10,7 +10,10 @@ use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr
 use tokio::task::spawn_blocking;
 
 use super::web_page;
-use crate::providers::oauth::{LoginUi, Notice};
+use crate::{
+    actors::front::say,
+    providers::oauth::{LoginUi, Notice},
+};
 
 /// The user at a terminal. Everything is said on standard error.
 pub(super) struct Terminal {
@@ -63,11 +66,6 @@ impl LoginUi for Terminal {
             }
         })
     }
-}
-
-fn say(text: &str) {
-    // When nobody can read it, the login ends by its own limits.
-    let _ = io::stderr().lock().write_all(text.as_bytes());
 }
 
 /// Asks for a line that is not shown while it is typed. None when the user gives up (Ctrl-C, Ctrl-D).

@@ -103,7 +103,11 @@ mod tests {
         let mut input = script.line();
         assert_eq!(input.iter().filter(|byte| **byte == b'\n').count(), 1);
         input.extend_from_slice(b"\0rest\nof it");
-        for shell in ["sh", "bash"] {
+        for shell in ["sh", "bash", "zsh", "fish", "mksh", "tcsh"] {
+            if Command::new(shell).args(["-c", "exit"]).stdin(Stdio::null()).status().is_err() {
+                eprintln!("SKIPPED: {shell} is not installed here");
+                continue;
+            }
             assert_eq!(run(shell, &input), [all.as_slice(), b"\0rest\nof it"].concat(), "{shell}");
         }
     }

@@ -88,23 +88,23 @@ fn next_step(words: &str) -> &'static str {
         (
             "Host key verification failed",
             "Connect once by hand with ssh, compare the key that it shows with the machine's, and accept it; if it has \
-             changed, find out why first.",
+             changed, find out why first",
         ),
         (
             "Permission denied",
             "Nothing can be asked here, so a key must do: load it into the agent with ssh-add, or name it in ssh's \
-             configuration. `ssh -o BatchMode=yes` with the same name must work.",
+             configuration. `ssh -o BatchMode=yes` with the same name must work",
         ),
-        ("Could not resolve hostname", "Check the name, and the Host entries of ~/.ssh/config."),
-        ("Connection refused", "Check that the ssh server runs there, and its port (ssh://host:port)."),
-        ("timed out", "Check that the machine is up and reached from here."),
-        ("Too many authentication failures", "Name the key in ssh's configuration and set IdentitiesOnly there."),
-        ("ontrolPath", "Set TMPDIR to a folder with a shorter name."),
+        ("Could not resolve hostname", "Check the name, and the Host entries of ~/.ssh/config"),
+        ("Connection refused", "Check that the ssh server runs there, and its port (ssh://host:port)"),
+        ("timed out", "Check that the machine is up and reached from here"),
+        ("Too many authentication failures", "Name the key in ssh's configuration and set IdentitiesOnly there"),
+        ("ontrolPath", "Set TMPDIR to a folder with a shorter name"),
     ];
     STEPS
         .iter()
         .find(|(text, _)| words.contains(text))
-        .map_or("`ssh -v` with the same name tells more.", |(_, step)| *step)
+        .map_or("`ssh -v` with the same name tells more", |(_, step)| *step)
 }
 
 #[cfg(test)]
