@@ -3,10 +3,7 @@
 //! The program itself, its settings, sessions, skills and keys stay here. Of the other machine come the files that tools
 //! read, and the instructions for agents beside them, which are plain text; its settings are never loaded.
 
-use std::{
-    path::{Path, PathBuf},
-    sync::Arc,
-};
+use std::{path::Path, sync::Arc};
 
 use futures_util::future::join_all;
 
@@ -127,7 +124,7 @@ async fn first_of(operations: &dyn Operations, folder: &Path) -> Loaded<Option<C
 }
 
 /// As much of a file as counts, and a byte more where there is one.
-async fn beginning(operations: &dyn Operations, path: &PathBuf) -> std::io::Result<Vec<u8>> {
+async fn beginning(operations: &dyn Operations, path: &Path) -> std::io::Result<Vec<u8>> {
     let mut reader = operations.open(path).await?;
     let mut bytes = Vec::new();
     while bytes.len() <= MAX_BYTES {
