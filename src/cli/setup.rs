@@ -105,6 +105,9 @@ pub async fn build(
     }
     let secrets = catalogue.credentials().secret_variables();
     let works_with = operations::choose(environment, &args, &settings, &chosen, secrets).await?;
+    if works_with.remote.is_none() && context.system.sections.iter().any(|(name, _)| name == "machine") {
+        warn("This session worked on another machine; its tools work on this one now. Go on there with --ssh.");
+    }
     let resources = ProjectResources::load(environment, &args, &settings, &chosen.cwd, &project)?;
     let mut resources = resources.with_sandbox(works_with.prompt);
     if let Some(remote) = &works_with.remote {

@@ -209,6 +209,7 @@ async fn finds(operations: &dyn Operations, stage: &dyn Stage) {
     stage.file("finds/src/x.log", b"");
     stage.file("finds/src/keep.log", b"");
     stage.file("finds/src/build/out.txt", b"");
+    stage.file("finds/worktree/.git", b"gitdir: elsewhere\n");
     stage.link("finds/link.txt", "src");
     let absolute = format!("{}/src/*.txt", stage.path("finds").display());
     let table = [
@@ -220,6 +221,7 @@ async fn finds(operations: &dyn Operations, stage: &dyn Stage) {
         ("./src/*.txt", 100, "src/b.txt"),
         ("deep", 100, "src/deep/"),
         ("deep/*", 100, ""),
+        (".git", 100, "worktree/.git"),
         ("*.{md,TXT}", 100, "Foo.TXT src/deep/d.md"),
         ("--exec=./run.sh", 100, ""),
         (absolute.as_str(), 100, "src/b.txt"),

@@ -3,16 +3,21 @@
 #![allow(clippy::unwrap_used)]
 
 mod conformance;
+mod session;
 mod ssh;
 #[path = "../support/sshd.rs"]
 mod sshd;
 mod stage;
+#[path = "../support/mod.rs"]
+mod support;
 
 use conformance::conforms;
-use stage::{Disk, InMemory};
-use troupe::tools::{Local, operations::ssh::SshOptions};
-
 use sshd::{Sshd, Tools};
+use stage::{Disk, InMemory};
+use troupe::tools::{
+    Local,
+    operations::ssh::{Ssh, SshOptions},
+};
 
 /// A connection to the server.
 async fn connect(server: &Sshd, target: &str) -> Ssh {

@@ -36,6 +36,8 @@ async fn a_session_works_on_another_machine() {
     assert!(request.contains("All tools work on another machine, box"), "{request}");
     assert!(request.contains(&format!("{}\\n1\\n", folder.display())), "{request}");
     assert!(no_connection_is_left(&sandbox.home.with_file_name("tmp")));
+    let here = sandbox.run(&["--continue", "--model", "mock/m1", "-p", "hi"]).await;
+    assert!(here.stderr.contains("This session worked on another machine"), "{}", here.stderr);
     let refused = sandbox.run(&["--ssh", "-oProxyCommand=x", "-p", "hi"]).await;
     assert_eq!(refused.code, Some(1));
     assert!(refused.stderr.contains("begins with a dash"), "{}", refused.stderr);

@@ -142,8 +142,16 @@ fn every_flag_reads_its_value_in_each_form() {
         ("--trace-file", "", |a| text(&a.diagnosis.trace_file)),
         ("--log-file", "", |a| text(&a.diagnosis.log_file)),
     ];
-    let repeatable =
-        ["--allow", "--deny", "--append-system-prompt", "--extension", "--skill", "--prompt-template", "--theme", "--sandbox-writable"];
+    let repeatable = [
+        "--allow",
+        "--deny",
+        "--append-system-prompt",
+        "--extension",
+        "--skill",
+        "--prompt-template",
+        "--theme",
+        "--sandbox-writable",
+    ];
     for (long, short, read) in with_value {
         // Whatever follows is the value, also what looks like a flag or a file.
         for value in ["x", "-v", "--help", "@f", "a=b"] {

@@ -11,7 +11,8 @@ use super::*;
 use crate::tools::{
     BoxFuture, Local,
     operations::{
-        FileReader, FileStat, FindHits, FindQuery, FolderEntry, GrepHits, GrepQuery, Process, SearchError, ShellCommand,
+        FileReader, FileStat, FindHits, FindQuery, FolderEntry, GrepHits, GrepQuery, Place, Process, SearchError,
+        ShellCommand,
     },
     testing::{Bench, text},
 };
@@ -103,6 +104,9 @@ impl Operations for Stuck {
     fn real_path(&self, path: &Path) -> PathBuf {
         let _ = self.0.lock().unwrap().recv();
         path.to_owned()
+    }
+    fn place(&self) -> Place {
+        Local.place()
     }
     fn stat<'a>(&'a self, path: &'a Path) -> BoxFuture<'a, io::Result<FileStat>> {
         Local.stat(path)

@@ -188,6 +188,12 @@ pub struct FileHits {
     bytes: usize,
 }
 
+impl FileHits {
+    pub fn is_empty(&self) -> bool {
+        self.matches == 0
+    }
+}
+
 /// Collects the lines of one file.
 struct FileSink<'a> {
     name: &'a dyn Fn() -> String,

@@ -1,9 +1,6 @@
 //! Searches in a tree, with the rules and the matching of this machine's.
 
-use std::{
-    io,
-    path::{Path, PathBuf},
-};
+use std::path::{Path, PathBuf};
 
 use ignore::overrides::Override;
 
@@ -24,25 +21,26 @@ pub fn grep(tree: &Tree, query: &GrepQuery) -> Result<GrepHits, SearchError> {
     let matcher = grep::matcher(query)?;
     let (root, kind) = root(tree, &query.root)?;
     let mut found = grep::Found::new(query);
-    // Whether there are enough hits.
-    let mut hits_in = |path: &Path, name: &dyn Fn() -> String, by_name| {
-        let content = tree.read(path)?;
-        let hits = grep::search(&mut grep::searcher(query, by_name), &matcher, query, content.as_slice(), name)?;
-        Ok::<_, io::Error>(found.add(path, hits).is_some())
-    };
     match kind {
         FileKind::Special => return Err(SearchError::Special(query.root.clone())),
         FileKind::File => {
-            let name = || query.root.file_name().unwrap_or_default().to_string_lossy().into_owned();
             let unreadable = |error| SearchError::Unreadable { path: query.root.clone(), error };
-            hits_in(&root, &name, true).map_err(unreadable)?;
+            let name = || query.root.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            let content = tree.read(&root).map_err(unreadable)?;
+            let mut searcher = grep::searcher(query, true);
+            let hits = grep::search(&mut searcher, &matcher, query, content.as_slice(), &name).map_err(unreadable)?;
+            found.add(&root, hits);
         }
         FileKind::Folder => {
             let overrides = grep::overrides(query, &root)?;
-            let files = walk(tree, &root, ".rgignore", true, &overrides).filter(|(_, node)| is_file(node));
-            for (path, _) in files {
+            let mut searcher = grep::searcher(query, false);
+            for (path, node) in walk(tree, &root, ".rgignore", true, &overrides) {
                 // What cannot be read is left out, as in all searches.
-                if hits_in(path, &|| relative(path, &root), false).is_ok_and(|enough| enough) {
+                let Some(content) = is_file(node).then(|| tree.read(path).ok()).flatten() else { continue };
+                let name = || relative(path, &root);
+                let hits = grep::search(&mut searcher, &matcher, query, content.as_slice(), &name);
+                // Files come in order: as soon as there are enough, nothing further can matter.
+                if hits.is_ok_and(|hits| !hits.is_empty() && found.add(path, hits).is_some()) {
                     break;
                 }
             }
@@ -100,7 +98,7 @@ fn walk<'a>(
         let is_folder = matches!(node, Node::Folder);
         let decided = overrides.matched(path, is_folder);
         let ignored = decided.is_ignore() || (!decided.is_whitelist() && ignores.name(path, is_folder));
-        if ignored || path.file_name().is_some_and(|name| name == ".git") {
+        if ignored || (is_folder && path.file_name().is_some_and(|name| name == ".git")) {
             left_out = Some(path);
             return false;
         }

@@ -86,7 +86,7 @@ mod tests {
 
     #[test]
     fn facts_are_read_off_the_answer_and_nonsense_is_refused() {
-        let facts = parse(b"/srv/a\nb\0/home/me\0Darwin\0bsd\0perl\0/opt/homebrew/bin/rg\0\0no\0").unwrap();
+        let facts = parse(b"/srv/a\nb\0/u/me\0Darwin\0bsd\0perl\0/opt/homebrew/bin/rg\0\0no\0").unwrap();
         assert_eq!(facts.cwd, PathBuf::from("/srv/a\nb"));
         assert_eq!((facts.stat, facts.group), (scripts::STAT_BSD, scripts::GROUP_PERL));
         assert_eq!((facts.rg.as_deref(), facts.fd, facts.perl_grep), (Some("/opt/homebrew/bin/rg"), None, false));

@@ -31,8 +31,10 @@ pub fn arguments(query: &GrepQuery) -> Vec<String> {
 
 /// The glob, empty for none.
 #[must_use]
-pub fn glob(query: &GrepQuery) -> &str {
-    query.glob.as_deref().map(|glob| glob.strip_prefix("./").unwrap_or(glob)).unwrap_or_default()
+pub fn glob(query: &GrepQuery) -> String {
+    let glob = query.glob.as_deref().unwrap_or_default();
+    let (not, name) = glob.strip_prefix('!').map_or(("", glob), |glob| ("!", glob));
+    format!("{not}{}", name.strip_prefix("./").unwrap_or(name))
 }
 
 /// One line of what `--json` prints.
@@ -94,18 +96,19 @@ impl<'a> Hits<'a> {
     pub fn add(&mut self, json: &[u8]) -> bool {
         // What cannot be read is a message that later versions may have.
         let Ok(message) = serde_json::from_slice(json) else { return true };
-        let (line, is_match) = match message {
+        let (line, mut is_match) = match message {
             Message::Match(line) => (line, true),
             Message::Context(line) => (line, false),
             Message::Other => return true,
         };
         let (path, number) = (self.path(line.path), line.line_number.unwrap_or(0));
-        if let Some((file, last)) = &self.last
-            && (*file != path || number > *last || is_match)
-        {
+        if let Some((file, last)) = &self.last {
+            // Another match says that there are more; what shows with the last one is its context.
             self.hits.more |= is_match;
-            // A match further on says that there are more.
-            return !is_match;
+            if *file != path || number > *last {
+                return !is_match;
+            }
+            is_match = false;
         }
         self.push(path, number, is_match, &line.lines.into_string());
         self.bytes <= ENOUGH_BYTES

@@ -119,8 +119,8 @@ ok "$k"
 /// with something to say it is a failure.
 pub const RIPGREP: &str = r#"
 if [ "$k" = file ]; then set -- "$@" -- "$p"
-elif [ -n "$g" ]; then set -- "$@" "--glob=$g" '--glob=!.git' -- ./
-else set -- "$@" '--glob=!.git' -- ./; fi
+elif [ -n "$g" ]; then set -- "$@" "--glob=$g" '--glob=!.git/' -- ./
+else set -- "$@" '--glob=!.git/' -- ./; fi
 exec 3>&1
 e=$("$r" "$@" </dev/null 2>&1 >&3 3>&-)
 [ $? -lt 2 ] || [ -z "$e" ] || { printf '%s\n' "$e" >&2; exit 3; }
@@ -130,27 +130,27 @@ exit 0
 /// Lists what fd, `$f`, sees: folders, an empty name, everything else; NUL ends each. `$1` may be an option.
 pub const FD: &str = r#"
 [ "$k" = folder ] || exit 0
-"$f" --hidden --exclude .git --color never "$@" --type d --print0 . </dev/null 2>/dev/null
+"$f" --hidden --exclude .git/ --color never "$@" --type d --print0 . </dev/null 2>/dev/null
 printf '\0'
-"$f" --hidden --exclude .git --color never "$@" --type f --type l --type s --type p --print0 . </dev/null 2>/dev/null
+"$f" --hidden --exclude .git/ --color never "$@" --type f --type l --type s --type p --print0 . </dev/null 2>/dev/null
 exit 0
 "#;
 
 /// Lists everything: folders (and `.git` as itself alone), an empty name, regular files, an empty name, the rest.
 pub const LIST_ALL: &str = r#"
 [ "$k" = folder ] || exit 0
-find . -name .git -prune -print0 -o -type d -print0 2>/dev/null
+find . -name .git -type d -prune -print0 -o -type d -print0 2>/dev/null
 printf '\0'
-find . -name .git -prune -o -type f -print0 2>/dev/null
+find . -name .git -type d -prune -o -type f -print0 2>/dev/null
 printf '\0'
-find . -name .git -prune -o ! -type d ! -type f -print0 2>/dev/null
+find . -name .git -type d -prune -o ! -type d ! -type f -print0 2>/dev/null
 printf '\0'
 "#;
 
 /// Lists regular files that grep says may match; the arguments are grep's.
 pub const CANDIDATES: &str = r#"
 [ "$k" = folder ] || exit 0
-find . -name .git -prune -o -type f -exec grep -l "$@" {} + </dev/null 2>/dev/null
+find . -name .git -type d -prune -o -type f -exec grep -l "$@" {} + </dev/null 2>/dev/null
 exit 0
 "#;
 

@@ -80,8 +80,8 @@ impl Ssh {
             vec![root.to_owned()]
         } else {
             let mut tree = Tree::default();
-            self.add_ignore_files(&mut tree, root).await.map_err(failed)?;
             put_all(&mut tree, root, names.split(|byte| *byte == b'\n'), &Node::empty_file());
+            self.add_ignore_files(&mut tree, root).await.map_err(failed)?;
             search::searched_files(&tree, root, &overrides)
         };
         let mut found = grep::Found::new(query);
@@ -96,8 +96,8 @@ impl Ssh {
             let name = || name.unwrap_or(path).to_string_lossy().into_owned();
             let mut searcher = grep::searcher(query, is_file);
             let hits = grep::search(&mut searcher, &matcher, query, content.as_slice(), &name).map_err(failed)?;
-            // In order: what comes later cannot matter when there are enough.
-            if found.add(path, hits).is_some() {
+            // Files come in order: as soon as there are enough, nothing further can matter.
+            if !hits.is_empty() && found.add(path, hits).is_some() {
                 break;
             }
         }
@@ -142,9 +142,10 @@ impl Ssh {
         let mut parts = output.split(|byte| *byte == 0);
         while let (Some(name), Some(text)) = (parts.next(), parts.next()) {
             let path = below(root, name);
-            match path.file_name().is_some_and(|name| name == ".git") {
-                true => tree.put(&path, Node::Folder),
-                false => tree.put_file(&path, text.to_vec()),
+            if path.file_name().is_none_or(|name| name != ".git") {
+                tree.put_file(&path, text.to_vec());
+            } else if tree.node(&path).is_none() {
+                tree.put(&path, Node::Folder);
             }
         }
         Ok(())
@@ -170,8 +171,7 @@ impl Ssh {
 fn put_all<'a>(tree: &mut Tree, root: &Path, names: impl Iterator<Item = &'a [u8]>, node: &Node) {
     for name in names.filter(|name| !name.is_empty()) {
         let path = below(root, name);
-        // An ignore file that is there already keeps its text.
-        if path != root && tree.node(&path).is_none() {
+        if path != root {
             tree.put(&path, node.clone());
         }
     }
