@@ -13,7 +13,10 @@ use troupe::{
     protocol::checkpoint::CheckpointCause,
     tools::{
         CheckpointConfig, Checkpoints, Local, Operations,
-        checkpoints::{Checkpointing, workspace::index::Index},
+        checkpoints::{
+            Checkpointing,
+            workspace::{Patience, index::Index},
+        },
         operations::{ProcessEvent, ShellCommand},
     },
 };
@@ -41,6 +44,7 @@ fn checkpoints(folder: &Path, workspace: &Path) -> Checkpoints {
         required: false,
         place: None,
         workspace: Some(workspace.to_owned()),
+        patience: Patience::default(),
     })
 }
 

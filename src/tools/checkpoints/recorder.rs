@@ -6,7 +6,10 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
 };
 
-use super::{turn::Turn, workspace::Workspace};
+use super::{
+    turn::Turn,
+    workspace::{Patience, Workspace},
+};
 use crate::{
     protocol::{EntryId, checkpoint::CheckpointCause, entry::SessionHeader},
     store::{
@@ -30,6 +33,8 @@ pub struct CheckpointConfig {
     pub place: Option<String>,
     /// The folder in which changes by commands are looked for; none looks for none.
     pub workspace: Option<PathBuf>,
+    /// How long a command waits for that.
+    pub patience: Patience,
 }
 
 impl CheckpointConfig {
@@ -43,6 +48,7 @@ impl CheckpointConfig {
             required: false,
             place: None,
             workspace: Some(PathBuf::from(&header.cwd)),
+            patience: Patience::default(),
         }
     }
 }
@@ -76,7 +82,11 @@ impl Checkpoints {
     #[must_use]
     pub fn new(config: CheckpointConfig) -> Self {
         let log = Log::of(&config.session, config.parent.as_deref());
-        let workspace = config.workspace.clone().filter(|_| config.place.is_none()).map(Workspace::new);
+        let workspace = config
+            .workspace
+            .clone()
+            .filter(|_| config.place.is_none())
+            .map(|root| Workspace::new(root, config.patience));
         Self(Arc::new(Inner {
             workspace,
             store: Mutex::default(),

@@ -6,6 +6,7 @@ use std::{
     os::unix::fs::PermissionsExt,
     path::{Path, PathBuf},
     sync::Arc,
+    time::Duration,
 };
 
 use serde_json::json;
@@ -20,7 +21,7 @@ use crate::{
     store::{NewSession, SessionStore},
     tools::{
         CheckpointConfig, Checkpoints, Local, Operations, Progress, SessionFacts, ToolContext, ToolSet,
-        checkpoints::{Checkpointing, UndoError, Undone, undo},
+        checkpoints::{Checkpointing, UndoError, Undone, undo, workspace::Patience},
         validate,
     },
 };
@@ -45,7 +46,10 @@ impl World {
         let root = top.join("work");
         fs::create_dir(&root).unwrap();
         let session = SessionStore::create_in(&top.join("sessions"), NewSession::in_folder(&root)).unwrap();
-        let config = change(CheckpointConfig::new(session.path().unwrap(), session.view().header()));
+        // A busy machine must not decide what can be restored.
+        let patience = Patience { look: Duration::from_secs(60), keep: Duration::from_secs(60) };
+        let config = CheckpointConfig::new(session.path().unwrap(), session.view().header());
+        let config = change(CheckpointConfig { patience, ..config });
         let checkpoints = Checkpoints::new(config);
         let notices = Arc::new(std::sync::Mutex::new(Vec::new()));
         let told = notices.clone();

@@ -36,17 +36,28 @@ use self::state::{Inbox, State};
 use super::{recorder::lock, turn::Turn};
 use crate::store::checkpoints::ObjectId;
 
-/// A command waits so long for the look at the workspace. One of 50,000 files takes about 30 ms when it was looked at
-/// before.
-const LOOK: Duration = Duration::from_millis(200);
-/// And so long for contents to be kept; that goes on beside the command.
-const KEEP: Duration = Duration::from_millis(50);
+/// How long a command waits at most before it begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Patience {
+    /// For the look at the workspace: one of 50,000 files takes about 40 ms when it was looked at before.
+    pub look: Duration,
+    /// For contents to be kept, after that; it goes on beside the command.
+    pub keep: Duration,
+}
+
+impl Default for Patience {
+    /// What nobody notices.
+    fn default() -> Self {
+        Self { look: Duration::from_millis(200), keep: Duration::from_millis(50) }
+    }
+}
 
 /// A workspace in which commands run.
 pub struct Workspace(Arc<Shared>);
 
 struct Shared {
     root: PathBuf,
+    patience: Patience,
     state: Arc<AsyncMutex<State>>,
     inbox: Arc<Mutex<Inbox>>,
     /// Ended commands whose changes are not recorded yet.
@@ -65,7 +76,7 @@ impl Drop for Shared {
 
 impl Workspace {
     /// The workspace below `root`. Nothing is looked at yet.
-    pub fn new(root: PathBuf) -> Self {
+    pub fn new(root: PathBuf, patience: Patience) -> Self {
         // Tools name files by their real paths.
         let root = root.canonicalize().unwrap_or(root);
         let cancel = Arc::new(AtomicBool::new(false));
@@ -73,6 +84,7 @@ impl Workspace {
         let state = State::new(root.clone(), inbox.clone(), cancel.clone());
         Self(Arc::new(Shared {
             root,
+            patience,
             state: Arc::new(AsyncMutex::new(state)),
             inbox,
             outstanding: watch::Sender::new(0),
@@ -133,9 +145,9 @@ impl Workspace {
         };
         // From here on the window closes, whatever becomes of the command.
         let mut window = Window { shared: self.0.clone(), turn, before: Some(work) };
-        if timeout(LOOK, has_looked).await.is_ok()
+        if timeout(self.0.patience.look, has_looked).await.is_ok()
             && let Some(before) = &mut window.before
-            && timeout(KEEP, before).await.is_ok()
+            && timeout(self.0.patience.keep, before).await.is_ok()
         {
             window.before = None;
         }
