@@ -13,6 +13,8 @@ pub(super) struct Parser {
     pub(super) found: Script,
     /// Here-documents whose text begins with the next line.
     pub(super) pending: Vec<HereDocument>,
+    /// The last redirection was `&>`: where it is unknown, a command ends there and the next one begins.
+    pub(super) may_split: bool,
     depth: usize,
 }
 
@@ -41,7 +43,7 @@ fn unexpected(found: Option<char>) -> Unclear {
 
 impl Parser {
     pub fn new(text: &str, depth: usize) -> Self {
-        Self { scanner: Scanner::new(text), found: Script::default(), pending: Vec::new(), depth }
+        Self { scanner: Scanner::new(text), found: Script::default(), pending: Vec::new(), may_split: false, depth }
     }
 
     /// The whole script.
@@ -311,8 +313,12 @@ impl Parser {
     fn simple(&mut self, first: Option<Word>) -> Result<(), Unclear> {
         let mut command = Command::default();
         let mut next = first;
+        let mut may_split = std::mem::take(&mut self.may_split);
         loop {
             if let Some(word) = next.take() {
+                if may_split {
+                    return Err(Unclear::new("shells differ in what words behind `&>` mean"));
+                }
                 if is_descriptor(&word) && matches!(self.scanner.peek(), Some('<' | '>')) {
                     // `2>file`: the number says which stream.
                 } else if command.words.is_empty() && word.assigns().is_some() {
@@ -325,6 +331,7 @@ impl Parser {
             }
             self.blanks();
             if self.redirection()? {
+                may_split |= std::mem::take(&mut self.may_split);
                 continue;
             }
             if self.scanner.peek() == Some('(') {

@@ -60,6 +60,10 @@ impl Parser {
                 self.opens(Access::Write, target);
             }
             Kind::Stream(_) if is_stream(&target) => {}
+            // `<&-rm x` closes a stream and runs `rm`, in some shells.
+            Kind::Stream(_) if target.source.starts_with('-') => {
+                return Err(Unclear::new(format!("shells differ in what `{operator}{}` means", target.source)));
+            }
             Kind::Stream(access) => self.opens(access, target),
             Kind::HereString => {}
             Kind::HereDocument { strips_tabs } => {
@@ -69,6 +73,7 @@ impl Parser {
                 self.pending.push(HereDocument { end: target.text, strips_tabs, expands: !target.quoted });
             }
         }
+        self.may_split = operator.starts_with('&');
         Ok(true)
     }
 
@@ -81,6 +86,8 @@ impl Parser {
                 self.scanner.next();
             }
             if !self.redirection()? {
+                // No word can follow here.
+                self.may_split = false;
                 return Ok(());
             }
         }
@@ -125,5 +132,5 @@ impl Parser {
 fn is_stream(word: &Word) -> bool {
     let Some(text) = word.fixed() else { return false };
     let number = text.strip_suffix('-').unwrap_or(text);
-    !text.is_empty() && number.chars().all(|c| c.is_ascii_digit())
+    !text.is_empty() && !word.quoted && number.chars().all(|c| c.is_ascii_digit())
 }

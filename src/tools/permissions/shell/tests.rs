@@ -148,6 +148,10 @@ fn what_evaluates_its_words_again_is_opaque_and_what_changes_nothing_is_free() {
 #[test]
 fn what_the_parser_does_not_know_it_refuses() {
     for script in [
+        "<&-rm a b",
+        "a >& -rm b",
+        "a &>f rm x",
+        "a &>f 2>g rm x",
         "a (b)",
         "a[$(id)]=1",
         "a=(b)",
