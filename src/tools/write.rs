@@ -140,7 +140,7 @@ async fn look(
     }
     let mut bytes = read_all(reader.as_mut()).await.map_err(|error| Failure::io(&error, "read", path))?;
     if let Some(memory) = memory {
-        bytes = refuse_if_stale(memory, path, name, stat, bytes).await?;
+        bytes = refuse_if_stale(memory, path, name, (stat, bytes), |_| false).await?.content;
     }
     let detection = spawn_blocking(move || Decoded::new(&bytes).encoding);
     detection.await.map_err(|error| Failure::new(format!("The write failed: {error}")))

@@ -14,7 +14,7 @@ use super::{
     diff::{Diff, diff},
     encoding::{Decoded, TextEncoding},
     failure::{code, describe},
-    file_memory::{Sight, refuse_if_stale},
+    file_memory::{Fresh, Sight, refuse_if_stale},
     mutation_queue::Turn,
     operations::{FileStat, Operations, read_all},
     truncate,
@@ -31,8 +31,9 @@ mod source;
 mod tests;
 
 use arguments::Arguments;
+use fuzzy::normalize;
 use matching::{EditError, plan};
-use source::Source;
+use source::{Source, with_lf};
 
 /// Bytes of the largest file that is edited: its text, its lines and the result are in memory together.
 const EDITED_AT_MOST: u64 = 256 << 20;
@@ -132,10 +133,15 @@ async fn edit(context: ToolContext, path: &Path, turn: Turn) -> Result<ToolOutpu
     let operations = context.operations.as_ref();
     let memory = context.session.file_memory.as_ref();
     let real_path = turn.real_path();
-    let (mut original, stat) = content(operations, path, real_path, name).await?;
-    if let Some(memory) = memory {
-        original = refuse_if_stale(memory, real_path, name, stat, original).await?;
-    }
+    let (content, stat) = content(operations, path, real_path, name).await?;
+    let Fresh { content: original, has_changed } = match memory {
+        Some(memory) => {
+            let context = context.clone();
+            let knows_better = move |seen: &[u8]| context.parse().is_ok_and(|arguments| is_news(&arguments, seen));
+            refuse_if_stale(memory, real_path, name, (stat, content), knows_better).await?
+        }
+        None => Fresh { content, has_changed: false },
+    };
     let Changed { bytes, sight, encoding, count, diff } = {
         let context = context.clone();
         let work = spawn_blocking(move || Changed::new(&context.parse()?, &original));
@@ -150,6 +156,9 @@ async fn edit(context: ToolContext, path: &Path, turn: Turn) -> Result<ToolOutpu
         memory.note(real_path.to_owned(), stat, sight);
     }
     let mut text = format!("Successfully replaced {count} block(s) in {name}.");
+    if has_changed {
+        text = format!("{text} It had changed on disk since you last read it; the rest of it may be new to you.");
+    }
     let mut details = json!({"diff": diff.display, "patch": diff.patch, "firstChangedLine": diff.first_changed_line});
     if let Some(encoding) = encoding.unusual() {
         text = format!("{text} The file stays in {encoding}.");
@@ -179,6 +188,14 @@ async fn content(
         )));
     }
     Ok((read_all(reader.as_mut()).await.map_err(no_access)?, stat))
+}
+
+/// Whether nothing that the edits look for, or that looks like it, is in a content: who asks for them knows of another.
+fn is_news(arguments: &Arguments<'_>, seen: &[u8]) -> bool {
+    let seen = Decoded::new(seen);
+    let source = Source::new(&seen.utf8);
+    let seen = normalize(source.text());
+    !arguments.edits().iter().any(|edit| seen.contains(normalize(&with_lf(&edit.old)).as_ref()))
 }
 
 /// What a call makes of a file.

@@ -137,6 +137,22 @@ async fn what_others_changed_since_it_was_seen_is_shown_before_it_is_changed_fc_
 }
 
 #[tokio::test]
+async fn an_edit_of_what_the_agent_did_not_see_is_not_based_on_what_it_saw_fc_051() {
+    let bench = Bench::new();
+    bench.write("f", "one\ntwo\n");
+    bench.ok("read", json!({"path": "f"})).await;
+    // It changed the file with a command, say, and goes on with what it made of it.
+    bench.write("f", "uno\ntwo\n");
+    let refused = bench.fails("edit", edits("f", &[("uno", "1"), ("two", "2")])).await;
+    assert!(refused.contains("-one\n+uno\n"), "one of both is based on what it saw: {refused}");
+    bench.write("f", "eins\ntwo\n");
+    let edited = bench.ok("edit", edits("f", &[("eins", "1")])).await;
+    assert!(edited.ends_with("It had changed on disk since you last read it; the rest of it may be new to you."));
+    assert_eq!(bench.read("f"), b"1\ntwo\n");
+    bench.ok("edit", edits("f", &[("two", "2")])).await;
+}
+
+#[tokio::test]
 async fn files_that_were_never_seen_or_only_touched_are_not_stale_fc_051() {
     let bench = Bench::new();
     bench.write("f", "one\n");

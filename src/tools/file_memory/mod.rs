@@ -16,7 +16,7 @@ mod stale;
 #[cfg(test)]
 mod tests;
 
-pub use stale::{refuse_if_stale, refuse_if_touched};
+pub use stale::{Fresh, refuse_if_stale, refuse_if_touched};
 
 /// Bytes of a file whose content is kept, to show a difference. Of a longer one only the digest is.
 const CONTENT_AT_MOST: usize = 512 << 10;

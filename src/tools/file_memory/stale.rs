@@ -28,8 +28,18 @@ enum Difference {
     Unknown,
 }
 
-/// Gives back `content`, which the file holds now, if it is what the agent saw last. Fails with the difference if not; one
-/// that is shown as a whole is seen by that, so that the repeated call goes through.
+/// A file's content that may be changed.
+#[derive(Debug)]
+pub struct Fresh {
+    /// What the file holds now.
+    pub content: Vec<u8>,
+    /// It is not what the agent saw, but the agent knows better.
+    pub has_changed: bool,
+}
+
+/// Lets a change pass if `content`, which the file holds now, is what the agent saw last, or if the change is not based
+/// on what it saw (`knows_better`, asked with that). Fails with the difference if not; one that is shown as a whole is
+/// seen by that, so that the repeated call goes through.
 ///
 /// # Errors
 /// When the file has changed. One that was only touched has not, nor has one that the agent never saw.
@@ -37,16 +47,22 @@ pub async fn refuse_if_stale(
     memory: &Arc<FileMemory>,
     real_path: &Path,
     name: &str,
-    stat: FileStat,
-    content: Vec<u8>,
-) -> Result<Vec<u8>, Failure> {
+    now: (FileStat, Vec<u8>),
+    knows_better: impl FnOnce(&[u8]) -> bool + Send + 'static,
+) -> Result<Fresh, Failure> {
+    let (stat, content) = now;
     if memory.is_surely_current(real_path, &content) {
-        return Ok(content);
+        return Ok(Fresh { content, has_changed: false });
     }
     // Long contents are digested, and differences are looked for.
     let (memory, real_path, name) = (Arc::clone(memory), real_path.to_owned(), name.to_owned());
     let work = spawn_blocking(move || {
-        let Some(seen) = memory.outdated(&real_path, &content) else { return Ok(content) };
+        let Some(seen) = memory.outdated(&real_path, &content) else {
+            return Ok(Fresh { content, has_changed: false });
+        };
+        if seen.content.as_ref().is_some_and(|seen| knows_better(seen)) {
+            return Ok(Fresh { content, has_changed: true });
+        }
         let difference = match seen.content {
             Some(before) if content.len() <= CONTENT_AT_MOST => difference(&name, &before, &content),
             _ => Difference::Unknown,

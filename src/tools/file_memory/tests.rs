@@ -13,7 +13,8 @@ fn note(memory: &FileMemory, path: &str, content: &[u8]) {
 
 /// The words of a refusal; none when nothing is refused.
 async fn refused(memory: &Arc<FileMemory>, path: &str, content: &[u8]) -> Option<String> {
-    let result = refuse_if_stale(memory, Path::new(path), "f", stat(content.len()), content.to_vec()).await;
+    let now = (stat(content.len()), content.to_vec());
+    let result = refuse_if_stale(memory, Path::new(path), "f", now, |_| false).await;
     result.err().map(|failure| failure.to_string())
 }
 
