@@ -7,7 +7,7 @@ use clap::{Args, Parser};
 use super::{cassette::ReplaySpeed, permissions::PermissionArgs, words::ExtensionFlag};
 use crate::{
     cli::mode::{OutputMode, TuiMode},
-    tools::operations::{sandbox::SandboxMode, ssh::Target},
+    tools::operations::sandbox::SandboxMode,
 };
 
 /// The command line as it was typed.
@@ -122,7 +122,7 @@ pub struct SessionFlags {
 pub struct ToolFlags {
     /// Work on another machine: all tools and the user's commands run there, in the folder or the home folder
     #[arg(long, value_name = "[USER@]HOST[:FOLDER]")]
-    pub ssh: Option<Target>,
+    pub ssh: Option<String>,
     /// Allow only these tools: names or patterns with *, separated by commas; or change the usual ones with +NAME and
     /// -NAME
     #[arg(short, long, value_name = "NAMES")]

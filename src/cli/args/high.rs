@@ -20,7 +20,7 @@ use crate::{
         paths,
     },
     protocol::ThinkingLevel,
-    tools::operations::ssh::Target,
+    tools::operations::ssh::{Target, TargetError},
 };
 
 /// Where the program was started.
@@ -225,6 +225,7 @@ impl HiArgs {
             errors.push(error);
             CassetteChoice::None
         });
+        let ssh = machine(given(low.tools.ssh.clone()), &mut errors);
         let (true, Ok(session)) = (errors.is_empty(), session) else { return Err(errors) };
         let path = |text: Option<String>| given(text).map(|text| launch.path(&text));
         Ok(Self {
@@ -233,7 +234,7 @@ impl HiArgs {
             session_dir: path(low.session.session_dir),
             name: name.map(str::to_owned),
             model,
-            ssh: low.tools.ssh.clone(),
+            ssh,
             tools: tool_request(low.tools),
             permissions: low.permissions.into(),
             system_prompt: given(low.prompt.system_prompt),
@@ -319,6 +320,11 @@ fn model_choice(flags: ModelFlags, errors: &mut Vec<ArgError>, warnings: &mut Ve
         errors.push(ArgError::ProviderWithoutModel(provider.clone()));
     }
     choice
+}
+
+fn machine(text: Option<String>, errors: &mut Vec<ArgError>) -> Option<Target> {
+    let refused = |error: TargetError| ArgError::RefusedValue { flag: "--ssh".into(), reason: error.to_string() };
+    text?.parse().map_err(|error| errors.push(refused(error))).ok()
 }
 
 fn tool_request(flags: ToolFlags) -> ToolRequest {

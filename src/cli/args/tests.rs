@@ -127,6 +127,7 @@ fn every_flag_reads_its_value_in_each_form() {
         ("--exclude-tools", "-xt", |a| a.tools.exclude_tools.as_ref().unwrap().0.join(",")),
         ("--allow", "", |a| a.permissions.allow.join("|")),
         ("--deny", "", |a| a.permissions.deny.join("|")),
+        ("--ssh", "", |a| text(&a.tools.ssh)),
         ("--system-prompt", "", |a| text(&a.prompt.system_prompt)),
         ("--append-system-prompt", "", |a| a.prompt.append_system_prompt.join("|")),
         ("--extension", "-e", |a| a.resources.extensions.join("|")),
@@ -214,7 +215,7 @@ fn every_flag_reads_its_value_in_each_form() {
     for (line, holds) in others {
         assert!(holds(&low(line)), "{line}");
     }
-    // Nobody adds a flag without a row above: 7 more have others.
+    // Nobody adds a flag without a row above; `others` are of seven flags.
     let flags = <LowArgs as clap::CommandFactory>::command().get_arguments().count();
     assert_eq!(flags, with_value.len() + switches.len() + 7);
 }

@@ -258,7 +258,7 @@ fn each_kind_of_value_is_checked_and_slips_in_names_are_told() {
         (r#"{"queueMode":"all","websockets":true,"retry":{"maxDelayMs":1},"skills":{"customDirectories":[]}}"#, ""),
         (r#"{"defaultmodel":"x"}"#, "defaultmodel: unknown setting (did you mean defaultModel?)"),
         (r#"{"retry":{"maxRetires":1}}"#, "retry.maxRetires: unknown setting (did you mean maxRetries?)"),
-        (r#"{"permissions":{},"sandbox":true,"zzz":1,"retry":{"odd":1},"thinkingBudgets":{"highest":1}}"#, ""),
+        (r#"{"permissions":{},"sandbox":{},"zzz":1,"retry":{"odd":1},"thinkingBudgets":{"highest":1}}"#, ""),
     ];
     for (text, problem) in table {
         let files = files(text, "{}");
