@@ -39,7 +39,9 @@ fn configure(sandbox: &Sandbox, keep: u64) {
 
 fn entry(id: &str, parent: &str, kind: &str, fields: Value) -> Value {
     let mut entry = json!({"type": kind, "id": id, "parentId": parent, "timestamp": "2026-01-02T03:04:05.678Z"});
-    entry.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+    for (key, value) in fields.as_object().into_iter().flatten() {
+        entry[key] = value.clone();
+    }
     if parent.is_empty() {
         entry["parentId"] = Value::Null;
     }
