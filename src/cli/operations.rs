@@ -10,6 +10,7 @@ use super::{
 };
 use crate::{
     actors::shared::PlanOperations,
+    protocol::section::{FixedSection, SectionName, SectionSource},
     store::settings::{Scope, Settings},
     tools::{
         Local,
@@ -32,8 +33,8 @@ pub struct AgentOperations {
     pub cwd: PathBuf,
     /// The other machine, if it is one.
     pub remote: Option<Remote>,
-    /// What the model is told about its sandbox.
-    pub prompt: Option<String>,
+    /// What the model is told about them.
+    pub sections: Vec<Arc<dyn SectionSource>>,
     /// What ends them.
     pub closings: Closings,
 }
@@ -70,12 +71,12 @@ pub async fn choose(
     let Some(target) = &args.ssh else {
         let local: Arc<dyn Operations> = Arc::new(Local);
         let closings = Closings::default();
-        let (operations, plan_operations, prompt) = match confined {
+        let (operations, plan_operations, sections) = match confined {
             Some(Confined { operations, read_only, prompt, closing, .. }) => {
                 closings.add(closing);
-                (operations, PlanOperations::new(move || Some(read_only.clone())), Some(prompt))
+                (operations, PlanOperations::new(move || Some(read_only.clone())), told("sandbox", prompt))
             }
-            None => (local.clone(), read_only(environment, &chosen.cwd, closings.clone()), None),
+            None => (local.clone(), read_only(environment, &chosen.cwd, closings.clone()), Vec::new()),
         };
         return Ok(AgentOperations {
             operations,
@@ -83,7 +84,7 @@ pub async fn choose(
             plan_operations,
             cwd: chosen.cwd.clone(),
             remote: None,
-            prompt,
+            sections,
             closings,
         });
     };
@@ -94,15 +95,21 @@ pub async fn choose(
     }
     let remote = Remote::connect(target, settings, secrets, environment, args.resources.context_files).await?;
     let operations = remote.operations();
+    let sections = told("machine", remote.description());
     Ok(AgentOperations {
         user_operations: operations.clone(),
         operations,
         plan_operations: PlanOperations::none(),
         cwd: remote.cwd().to_owned(),
         remote: Some(remote),
-        prompt: None,
+        sections,
         closings: Closings::default(),
     })
+}
+
+/// A section of the prompt.
+fn told(name: &'static str, text: String) -> Vec<Arc<dyn SectionSource>> {
+    vec![Arc::new(FixedSection::new(SectionName::of(name), text))]
 }
 
 /// What an agent that is not confined has in plan mode.

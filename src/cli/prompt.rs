@@ -58,13 +58,6 @@ impl OwnedLists {
 }
 
 impl ProjectResources {
-    /// The same, with what the model is told about its sandbox.
-    #[must_use]
-    pub fn with_sandbox(mut self, text: Option<String>) -> Self {
-        self.prompt.sandbox = text;
-        self
-    }
-
     /// Loads what the command line allows and, when the project is trusted, what the project brings. What does not
     /// answer within some seconds is left out, with a warning.
     ///
@@ -124,23 +117,19 @@ impl ProjectResources {
             context_files: context.value,
             skills: skills.value.clone(),
             cwd: cwd.to_owned(),
-            machine: None,
             docs: environment.docs.clone(),
-            sandbox: None,
         };
         let shows_skills = settings.skill_commands();
         Ok(Self { prompt, skills: skills.value, templates: templates.value, warnings, shows_skills })
     }
 
-    /// The same for a session whose tools work on another machine: its folder, its files of instructions, and what
-    /// must be known of it. Skills lie on this machine, where the model cannot read them: they are there for people who
+    /// The same for a session whose tools work on another machine: its folder and its files of instructions. Skills lie on this machine, where the model cannot read them: they are there for people who
     /// call them, but not offered.
     #[must_use]
-    pub fn elsewhere(mut self, cwd: PathBuf, files: Loaded<Vec<ContextFile>>, machine: String) -> Self {
+    pub fn elsewhere(mut self, cwd: PathBuf, files: Loaded<Vec<ContextFile>>) -> Self {
         self.prompt.cwd = cwd;
         self.prompt.context_files = files.value;
         self.prompt.skills.clear();
-        self.prompt.machine = Some(machine);
         self.warnings.extend(files.warnings.iter().map(ToString::to_string));
         self
     }

@@ -108,10 +108,9 @@ pub async fn build(
     if works_with.remote.is_none() && context.system.sections.iter().any(|(name, _)| name == "machine") {
         warn("This session worked on another machine; its tools work on this one now. Go on there with --ssh.");
     }
-    let resources = ProjectResources::load(environment, &args, &settings, &chosen.cwd, &project)?;
-    let mut resources = resources.with_sandbox(works_with.prompt);
+    let mut resources = ProjectResources::load(environment, &args, &settings, &chosen.cwd, &project)?;
     if let Some(remote) = &works_with.remote {
-        resources = resources.elsewhere(works_with.cwd.clone(), remote.context_files(), remote.description());
+        resources = resources.elsewhere(works_with.cwd.clone(), remote.context_files());
     }
     resources.warnings().iter().for_each(|warning| warn(warning));
     let commands = resources.commands();
@@ -185,7 +184,7 @@ pub async fn build(
         chain: Chain::new(links),
         observers: observers.clone(),
         resources: Arc::new(resources),
-        sections: extensions.sections(),
+        sections: works_with.sections.into_iter().chain(extensions.sections()).collect(),
         settings: Arc::new(Stored(Mutex::new(settings))),
         operations: works_with.operations,
         user_operations: works_with.user_operations,

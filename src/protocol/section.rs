@@ -120,6 +120,31 @@ pub trait SectionSource: Send + Sync {
     fn text(&self, moment: &SectionMoment<'_>) -> Option<String>;
 }
 
+/// A section that says the same all the time.
+#[derive(Clone, Debug)]
+pub struct FixedSection {
+    name: SectionName,
+    text: String,
+}
+
+impl FixedSection {
+    /// A section with this text.
+    #[must_use]
+    pub fn new(name: SectionName, text: impl Into<String>) -> Self {
+        Self { name, text: text.into() }
+    }
+}
+
+impl SectionSource for FixedSection {
+    fn name(&self) -> SectionName {
+        self.name.clone()
+    }
+
+    fn text(&self, _: &SectionMoment<'_>) -> Option<String> {
+        Some(self.text.clone())
+    }
+}
+
 /// A section as it is stored and sent: the text between tags of its name.
 #[must_use]
 pub fn tagged(name: &str, text: &str) -> String {

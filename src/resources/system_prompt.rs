@@ -26,10 +26,6 @@ pub struct SystemPrompt {
     pub skills: Vec<Skill>,
     /// The folder that the session runs in.
     pub cwd: PathBuf,
-    /// What must be known of the machine that tools work on, where it is another one.
-    pub machine: Option<String>,
-    /// How far tools are confined, where they are.
-    pub sandbox: Option<String>,
     /// The folder with the program's own documentation, where there is one.
     pub docs: Option<PathBuf>,
 }
@@ -71,8 +67,6 @@ pub fn sections(prompt: &SystemPrompt) -> Vec<(String, String)> {
         ("project_context", project_context(&prompt.context_files)),
         ("skills", skills(prompt)),
         ("cwd", Some(prompt.cwd.to_string_lossy().into_owned())),
-        ("machine", prompt.machine.clone()),
-        ("sandbox", prompt.sandbox.clone()),
     ];
     let preamble = prompt.custom.as_deref().unwrap_or(INTRODUCTION);
     let preamble = (!preamble.is_empty()).then(|| ("preamble".to_owned(), preamble.to_owned()));
@@ -223,15 +217,8 @@ mod tests {
         prompt.skills = vec![skill("s", "d", true)];
         assert_eq!(names(&prompt), "preamble tools rules docs addendum project_context skills cwd");
         assert_eq!(section(&prompt, "addendum"), "<addendum>\nADD-1\n\nADD-2\n</addendum>");
-        prompt.machine = Some("ELSEWHERE".into());
-        assert_eq!(names(&prompt), "preamble tools rules docs addendum project_context skills cwd machine");
-        prompt.machine = None;
-        prompt.sandbox = Some("WALLS".into());
-        assert_eq!(names(&prompt), "preamble tools rules docs addendum project_context skills cwd sandbox");
-        assert_eq!(section(&prompt, "sandbox"), "<sandbox>\nWALLS\n</sandbox>");
         prompt.custom = Some("CUSTOM".into());
-        assert_eq!(names(&prompt), "preamble addendum project_context skills cwd sandbox");
-        prompt.sandbox = None;
+        assert_eq!(names(&prompt), "preamble addendum project_context skills cwd");
         assert_eq!(section(&prompt, "preamble"), "CUSTOM");
         prompt.custom = Some(String::new());
         assert_eq!(names(&prompt), "addendum project_context skills cwd");
