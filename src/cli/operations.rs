@@ -118,7 +118,8 @@ fn read_only(environment: &Environment, cwd: &Path, closings: Closings) -> PlanO
     PlanOperations::new(move || {
         let home = Home { folder: home.as_deref(), user_dir: &user_dir };
         let policy = Policy::new(SandboxMode::ReadOnly, &cwd, &home, &Grants::default());
-        let confined = policy.map_err(StartError::of).and_then(|policy| confine(policy).map_err(StartError::of));
+        let confined = policy.map_err(StartError::of);
+        let confined = confined.and_then(|policy| confine(policy.for_planning()).map_err(StartError::of));
         let confined = confined.inspect_err(|error| tracing::info!(%error, "plan mode has no walls")).ok()?;
         closings.add(confined.closing);
         Some(confined.operations)
@@ -132,6 +133,10 @@ fn confinement(
     settings: &Settings,
     cwd: &Path,
 ) -> Result<Option<Confined>, StartError> {
+    // Whoever turns it off for this run needs no settings, broken ones included.
+    if args.sandbox.mode == Some(SandboxMode::Off) {
+        return Ok(None);
+    }
     let of = |scope| settings.sandbox(scope).map_err(StartError::Failed);
     let home = environment.home.as_deref();
     let decision = sandbox::decide(&args.sandbox, &of(Scope::Global)?, &of(Scope::Project)?, cwd, home);

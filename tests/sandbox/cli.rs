@@ -31,8 +31,12 @@ impl Run {
 
     /// Has the model run a command, and gives what the program prints.
     fn command(&self, command: &str) -> Output {
+        self.call("bash", &json!({"command": command}))
+    }
+
+    fn call(&self, tool: &str, arguments: &Value) -> Output {
         let script = self.dir.path().join("script.json");
-        let call = json!({"name": "bash", "arguments": {"command": command}});
+        let call = json!({"name": tool, "arguments": arguments});
         fs::write(&script, json!({"turns": [{"calls": [call]}, "{{lastToolResult}}"]}).to_string()).unwrap();
         self.start(&script).output().unwrap()
     }
@@ -154,4 +158,77 @@ fn commands_of_the_user_are_not_confined() {
     drop(stdin);
     child.wait().unwrap();
     assert!(run.dir.path().join("by-the-user").exists(), "{answer}");
+}
+
+#[test]
+fn a_broken_file_that_speaks_of_the_sandbox_is_no_reason_to_run_unconfined() {
+    // The file, flags, whether it starts.
+    let table = [
+        (r#"{"sandbox": {"mode": "workspace"},}"#, &[][..], false),
+        ("{sandbox: {\"mode\": \"workspace\"}}", &[], false),
+        (r#"{"sandbox": {"denied": ["x"]}"#, &["--sandbox", "workspace"], false),
+        (r#"{"sandbox": {"mode": "workspace"},}"#, &["--sandbox", "off"], true),
+        (r#"{"retry": {},}"#, &[], true),
+    ];
+    for folder in ["home", "work"] {
+        for (file, flags, starts) in table {
+            let run = Run::new(flags);
+            fs::write(run.dir.path().join(folder).join(".troupe/settings.json"), file).unwrap();
+            let output = run.command("echo x > ../new");
+            let err = text(&output.stderr);
+            assert_eq!(output.status.success(), starts, "{file} {flags:?}: {err}");
+            assert_eq!(run.dir.path().join("new").exists(), starts, "{file} {flags:?}");
+            assert!(starts || err.contains("speaks of the sandbox"), "{err}");
+        }
+    }
+}
+
+#[test]
+fn in_plan_mode_a_refusal_speaks_of_plan_mode() {
+    for flags in [&["--plan"][..], &["--plan", "--sandbox", "workspace"]] {
+        let output = Run::new(flags).command("cat /proc/self/status > new");
+        let out = text(&output.stdout);
+        assert!(out.contains("Plan mode is on"), "{flags:?} {out}");
+        assert!(!out.contains("--sandbox"), "{flags:?} {out}");
+    }
+}
+
+#[test]
+fn what_runs_in_the_background_ends_with_the_program() {
+    if !bubblewrap_is_there() {
+        eprintln!("skipped: bwrap is not installed");
+        return;
+    }
+    let run = Run::new(&["--sandbox", "workspace"]);
+    let output = run.command("setsid sleep 1000 </dev/null >/dev/null 2>&1 & echo started");
+    let (out, err) = (text(&output.stdout), text(&output.stderr));
+    assert!(out.contains("started"), "{out}{err}");
+    if err.contains("not complete") {
+        eprintln!("skipped: {err}");
+        return;
+    }
+    let temp = run.dir.path().as_os_str().as_encoded_bytes();
+    let lines = fs::read_dir("/proc").unwrap().filter_map(|entry| fs::read(entry.unwrap().path().join("cmdline")).ok());
+    let left: Vec<_> = lines.filter(|line| line.windows(temp.len()).any(|part| part == temp)).collect();
+    assert!(left.is_empty(), "{:?}", left.iter().map(|line| text(line)).collect::<Vec<_>>());
+}
+
+#[test]
+fn a_checkpoint_copies_no_secret_that_may_not_be_written() {
+    const SECRET: &str = "the-secret-of-this-test";
+    let run = Run::new(&["--sandbox", "workspace"]);
+    let home = run.dir.path().join("home");
+    fs::create_dir(home.join(".ssh")).unwrap();
+    fs::write(home.join(".ssh/id"), SECRET).unwrap();
+    let out = text(&run.call("write", &json!({"path": home.join(".ssh/id"), "content": "x"})).stdout);
+    assert!(out.contains("the sandbox hides"), "{out}");
+    let mut folders = vec![home.join(".troupe")];
+    while let Some(folder) = folders.pop() {
+        for path in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
+            match path.is_dir() {
+                true => folders.push(path),
+                false => assert!(!text(&fs::read(&path).unwrap()).contains(SECRET), "{}", path.display()),
+            }
+        }
+    }
 }

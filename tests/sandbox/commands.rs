@@ -64,6 +64,18 @@ async fn nothing_outside_can_be_changed() {
 }
 
 #[tokio::test]
+async fn the_machine_cannot_be_set_up_by_root_either() {
+    // What is there is written back, so that a fault of the wall does no harm.
+    let write = "for f in panic core_pattern modprobe; do f=/proc/sys/kernel/$f; v=$(cat $f) && echo \"$v\" > $f && \
+                 echo got-out; done";
+    let nested = format!("unshare -Urmpf --mount-proc sh -c '{write}'");
+    for bench in Bench::all(SandboxMode::Workspace) {
+        let output = bench.run_all(&[write, &nested, "test -w /proc/irq && echo got-out"]).await;
+        assert!(!output.lines().any(|line| line == "got-out"), "{:?}: {output}", bench.wall);
+    }
+}
+
+#[tokio::test]
 async fn a_process_that_left_its_group_is_confined_too() {
     for bench in Bench::all(SandboxMode::Workspace) {
         bench

@@ -225,7 +225,8 @@ impl HiArgs {
             errors.push(error);
             CassetteChoice::None
         });
-        let ssh = machine(given(low.tools.ssh.clone()), &mut errors);
+        // An empty one is an error, not this machine: it is what an unset variable of a script leaves.
+        let ssh = machine(low.tools.ssh.clone(), &mut errors);
         let (true, Ok(session)) = (errors.is_empty(), session) else { return Err(errors) };
         let path = |text: Option<String>| given(text).map(|text| launch.path(&text));
         Ok(Self {

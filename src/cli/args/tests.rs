@@ -98,6 +98,10 @@ fn faults_of_the_words_are_named() {
         ("--mode yaml", "Invalid value \"yaml\" for --mode. Valid values: text, json, rpc"),
         ("--mode _", "Invalid value \"\" for --mode. Valid values: text, json, rpc"),
         ("--tui-mode x", "Invalid value \"x\" for --tui-mode. Valid values: regular, fullscreen"),
+        (
+            "--ssh=",
+            "--ssh: \"\" names no machine (a name is missing): write [user@]host[:folder] or ssh://[user@]host[:port][/folder]",
+        ),
         ("--no-tools=x", "--no-tools takes no value"),
         ("-z --mode yaml", "Unknown option: -z; Invalid value \"yaml\" for --mode. Valid values: text, json, rpc"),
     ];

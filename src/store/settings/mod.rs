@@ -95,6 +95,15 @@ impl Settings {
         }
     }
 
+    /// The same, when the file that cannot be used speaks of `key`: then its settings must not be taken for missing. The
+    /// word alone counts, since quotes may be what is wrong.
+    #[must_use]
+    pub fn broken_about(&self, scope: Scope, key: &str) -> Option<&DocumentError> {
+        let problem = self.broken(scope)?;
+        let text = self.file(scope).and_then(|file| std::fs::read(file).ok()).unwrap_or_default();
+        String::from_utf8_lossy(&text).contains(key).then_some(problem)
+    }
+
     /// Sets the value at `path` (None removes it) in memory and returns the change for the file.
     ///
     /// Without a project file a project change goes to the user's.

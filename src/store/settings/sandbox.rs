@@ -30,8 +30,14 @@ impl Settings {
     /// `sandbox` in one file.
     ///
     /// # Errors
-    /// The field that does not hold what it should, with the file.
+    /// The field that does not hold what it should, with the file; or the file is broken and speaks of the sandbox.
     pub fn sandbox(&self, scope: Scope) -> Result<SandboxSettings, String> {
+        if let Some(problem) = self.broken_about(scope, "sandbox") {
+            return Err(format!(
+                "{problem}. It speaks of the sandbox, and nothing is guessed about it: mend the file, or start with \
+                 --sandbox off"
+            ));
+        }
         let Some(value) = self.get_in(scope, &["sandbox"]) else { return Ok(SandboxSettings::default()) };
         let file = self.file(scope).map(|file| format!("{}: ", file.display())).unwrap_or_default();
         parse(&Field::of(value)).map_err(|fault| format!("{file}sandbox: {}", fault.describe()))

@@ -67,6 +67,16 @@ impl Operations for Checkpointing {
             }
             // The records name what is written to, whatever name it was given.
             let path = self.inner.real_path(path);
+            // What may not be written is not looked at either: it may be a secret, and a copy of it would stay behind.
+            // Another machine would be asked once more for it, and its files are read through it anyway.
+            if self.turn.checkpoints.config.place.is_none()
+                && let Err(error) = self.inner.check_access(&path).await
+                // A refusal of ours: the system's own are none of our business here, a file may be there to write only.
+                && error.kind() == io::ErrorKind::PermissionDenied
+                && error.raw_os_error().is_none()
+            {
+                return Err(error);
+            }
             let (bytes, object) = self.turn.before_write(&*self.inner, &path, bytes).await?;
             let written = self.inner.write(&path, bytes).await;
             let facts = written.as_ref().map(|stat| (*stat, object)).map_err(|_| ());

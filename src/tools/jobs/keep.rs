@@ -16,6 +16,9 @@ use crate::tools::{
 
 /// What the shell gets to start the command.
 const START: Duration = Duration::from_secs(10);
+/// What is said when it does not end by then: behind the wall of a sandbox it lives as long as what it started.
+const TOO_LONG: &str = "the shell did not end. In a sandbox nothing outlives the run: start it without `keep`, or let the \
+                        user start it";
 
 /// Starts a command that lives on; what is told of it.
 pub async fn start(context: &ToolContext, command: &str, board: &JobBoard) -> Result<String, Failure> {
@@ -42,8 +45,7 @@ pub async fn start(context: &ToolContext, command: &str, board: &JobBoard) -> Re
         () = context.cancel.cancelled() => return Err(Failure::aborted()),
         ended = time::timeout(START, follow) => ended,
     };
-    let code =
-        ended.map_err(|_| failed("the shell did not end".to_owned()))?.map_err(|error| failed(error.to_string()))?;
+    let code = ended.map_err(|_| failed(TOO_LONG.to_owned()))?.map_err(|error| failed(error.to_string()))?;
     let output = String::from_utf8_lossy(&output);
     let last = output.lines().last().and_then(|line| line.split_once(' '));
     let (Some(0), Some((pid, file))) = (code, last) else { return Err(failed(output.trim().to_owned())) };

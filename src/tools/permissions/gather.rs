@@ -201,11 +201,9 @@ impl Layer<'_> {
 
     /// A file that cannot be read may hold rules that deny.
     fn is_whole(&self) -> Result<(), PermissionsError> {
-        let Some(problem) = self.settings.broken(self.scope) else { return Ok(()) };
-        let text = self.settings.file(self.scope).and_then(|file| std::fs::read(file).ok()).unwrap_or_default();
-        match String::from_utf8_lossy(&text).contains("\"permissions\"") {
-            true => Err(PermissionsError::Broken(problem.to_string())),
-            false => Ok(()),
+        match self.settings.broken_about(self.scope, "permissions") {
+            Some(problem) => Err(PermissionsError::Broken(problem.to_string())),
+            None => Ok(()),
         }
     }
 

@@ -21,6 +21,9 @@ const FILE_TOOLS: [&str; 6] = ["read", "grep", "find", "ls", "write", "edit"];
 /// How many of them only read.
 const READERS: usize = 4;
 
+/// The tool that starts commands and goes on without them.
+const JOBS: &str = crate::tools::jobs::NAME;
+
 /// Files that are no files.
 const STREAMS: [&str; 3] = ["/dev/null", "/dev/stdout", "/dev/stderr"];
 
@@ -97,6 +100,7 @@ impl Policy {
         let text = |key| call.input.get(key).and_then(Value::as_str);
         let parts = match call.tool {
             SHELL => self.script(SHELL, text("command"), real),
+            JOBS => self.job(call.input, real),
             tool if FILE_TOOLS.contains(&tool) => vec![self.file(tool, text("path").unwrap_or("."), real)],
             tool => vec![self.other(tool, text("path"), real)],
         };
@@ -224,6 +228,23 @@ impl Policy {
         vec![real(&path), path]
     }
 
+    /// A call of `jobs`: what it starts is a command like any other, and what it types into a running one may be. To
+    /// look at jobs and to end them needs no rule. Rules about `jobs` itself that deny or ask count for all of it.
+    fn job(&self, input: &Map<String, Value>, real: RealPath<'_>) -> Vec<Part> {
+        let text = |key| input.get(key).and_then(Value::as_str);
+        let mut parts = vec![self.named(JOBS, PermissionMode::Allow)];
+        match text("action") {
+            Some("start") => parts.extend(self.script(SHELL, text("command"), real)),
+            Some("write") => {
+                let why = "it is typed into a running program".to_owned();
+                let typed = Command { standing: Standing::Opaque(why), ..Command::default() };
+                parts.push(self.command(SHELL, &typed, text("text").unwrap_or_default()));
+            }
+            _ => {}
+        }
+        parts
+    }
+
     fn file(&self, tool: &str, path: &str, real: RealPath<'_>) -> Part {
         let paths = self.tool_paths(path, real);
         let fallback = self.fallback(tool, &paths);
@@ -232,14 +253,17 @@ impl Policy {
 
     /// A tool that is not built in: its `path`, if it has one, is a path.
     fn other(&self, tool: &str, path: Option<&str>, real: RealPath<'_>) -> Part {
-        let Some(path) = path else {
-            let covers = |rule: &Rule| matches!(rule.pattern(), Pattern::Any);
-            let touches = |rule: &Rule| if covers(rule) { Fit::Yes } else { Fit::Maybe };
-            let verdict = self.weigh(tool, covers, touches, self.mode);
-            return Part { verdict, text: tool.to_owned(), remedy: Some(tool.to_owned()) };
-        };
+        let Some(path) = path else { return self.named(tool, self.mode) };
         let part = self.weigh_paths(tool, &self.tool_paths(path, real), path, self.mode);
         Part { remedy: Some(tool.to_owned()), ..part }
+    }
+
+    /// A call that is nothing but the tool's name.
+    fn named(&self, tool: &str, fallback: PermissionMode) -> Part {
+        let covers = |rule: &Rule| matches!(rule.pattern(), Pattern::Any);
+        let touches = |rule: &Rule| if covers(rule) { Fit::Yes } else { Fit::Maybe };
+        let verdict = self.weigh(tool, covers, touches, fallback);
+        Part { verdict, text: tool.to_owned(), remedy: Some(tool.to_owned()) }
     }
 
     /// All paths that a tool may take a text for, with and without links.

@@ -49,6 +49,10 @@ pub fn denied(policy: &Policy, temp: &Path, wanted: Access, real: &Path) -> io::
              or ask the user to change it",
             policy.mode()
         ),
+        _ if policy.is_for_planning() => format!(
+            "plan mode is on, and {path} cannot be written. {}; present your plan, the user ends plan mode",
+            writable_places(policy, temp)
+        ),
         _ => format!(
             "the sandbox (mode {}) does not let {path} be written. {}; the user can allow more with {}",
             policy.mode(),
@@ -113,6 +117,14 @@ pub fn prompt(policy: &Policy) -> String {
 
 /// What is added to the output of a failed command whose failure looks like the sandbox.
 pub fn note(policy: &Policy, temp: &Path) -> String {
+    if policy.is_for_planning() {
+        let network = if policy.network() { "" } else { " There is no network." };
+        return format!(
+            "[Plan mode is on: commands can look at everything and change nothing, which may be why it failed. \
+             {}.{network} Present your plan; the user ends plan mode.]",
+            writable_places(policy, temp)
+        );
+    }
     let network = match policy.network() {
         true => "",
         false => " There is no network (--sandbox-network allows it).",

@@ -44,8 +44,8 @@ pub struct Confined {
 pub struct Closing(Arc<dyn Fn() + Send + Sync>);
 
 impl Closing {
-    /// Puts aside what commands made although it is protected, and removes the private temporary folder. To be called
-    /// when no command runs any more.
+    /// Ends what commands left in the background, where the wall can; puts aside what they made although it is
+    /// protected; removes the private temporary folder.
     pub fn close(&self) {
         (self.0)();
     }

@@ -50,6 +50,7 @@ pub struct Policy {
     mode: SandboxMode,
     network: bool,
     unix_sockets: bool,
+    planning: bool,
     rules: BTreeMap<PathBuf, Access>,
     roots: Vec<PathBuf>,
 }
@@ -65,6 +66,7 @@ impl Policy {
             mode,
             network: grants.network,
             unix_sockets: grants.unix_sockets,
+            planning: false,
             rules: BTreeMap::new(),
             roots: Vec::new(),
         };
@@ -133,7 +135,19 @@ impl Policy {
         self
     }
 
-    /// The same policy, but nothing may be written except what `temp` holds.
+    /// The policy as one of plan mode: refusals speak of that.
+    #[must_use]
+    pub fn for_planning(self) -> Self {
+        Self { planning: true, ..self }
+    }
+
+    /// Whether plan mode is what confines.
+    #[must_use]
+    pub fn is_for_planning(&self) -> bool {
+        self.planning
+    }
+
+    /// The same policy for plan mode: nothing may be written except what `temp` holds.
     #[must_use]
     pub fn read_only(&self, temp: &Path) -> Self {
         let temp = Local.real_path(temp);
@@ -141,7 +155,7 @@ impl Policy {
             Access::Write if *path != temp => (path.clone(), Access::Read),
             access => (path.clone(), *access),
         });
-        Self { mode: SandboxMode::ReadOnly, rules: rules.collect(), roots: Vec::new(), ..self.clone() }
+        Self { mode: SandboxMode::ReadOnly, rules: rules.collect(), roots: Vec::new(), ..self.clone() }.for_planning()
     }
 
     /// What may be done with `real`, a path without links.

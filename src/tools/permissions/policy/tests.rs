@@ -280,3 +280,31 @@ fn an_unknown_shell_makes_every_command_opaque() {
     let unknown = Policy { knows_shell: false, ..policy(Mode::Ask, &["allow bash(ls *)"]) };
     assert_eq!(bash(&unknown, "ls"), "ask");
 }
+
+#[test]
+fn what_jobs_starts_or_types_obeys_the_rules_of_commands() {
+    let start = |command: &str| json!({"action": "start", "command": command});
+    let write = json!({"action": "write", "id": "job-1", "text": "rm x\n"});
+    // mode, rules, arguments, decision
+    let table = [
+        (Mode::Deny, &["allow bash(ls *)"][..], start("ls -l"), "allow"),
+        (Mode::Deny, &["allow bash(ls *)"], start("ls; rm x"), "deny"),
+        (Mode::Deny, &["allow jobs"], start("rm x"), "deny"),
+        (Mode::Deny, &["allow bash", "deny jobs"], start("ls"), "deny"),
+        (Mode::Allow, &["deny bash(rm *)"], start("rm x"), "deny"),
+        (Mode::Allow, &["deny bash"], start("ls"), "deny"),
+        (Mode::Allow, &["deny bash(rm *)"], start("ls > x"), "allow"),
+        (Mode::Allow, &["deny write(x)"], start("ls > x"), "deny"),
+        (Mode::Ask, &["ask jobs"], json!({"action": "list"}), "ask"),
+        (Mode::Ask, &[], start("ls"), "ask"),
+        (Mode::Ask, &[], json!({"action": "start"}), "ask"),
+        (Mode::Deny, &[], json!({"action": "wait", "id": "job-1"}), "allow"),
+        (Mode::Deny, &["allow bash(ls *)"], write.clone(), "deny"),
+        (Mode::Deny, &["allow bash"], write.clone(), "allow"),
+        (Mode::Allow, &["deny bash(rm *)"], write.clone(), "ask"),
+        (Mode::Allow, &["deny read(x)"], write, "allow"),
+    ];
+    for (mode, rules, input, wanted) in table {
+        assert_eq!(word(&decide(&policy(mode, rules), "jobs", input.clone())), wanted, "{mode:?} {rules:?} {input}");
+    }
+}

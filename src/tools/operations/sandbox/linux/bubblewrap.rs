@@ -23,6 +23,10 @@ use super::{
 /// Names of [`child::KEPT`].
 const KEPT: [&str; 4] = ["CAP_CHOWN", "CAP_DAC_OVERRIDE", "CAP_FOWNER", "CAP_FSETID"];
 
+/// Parts of /proc through which root sets up the whole machine, not just its own processes: some of them have the kernel
+/// run programs. The kernel checks the owner there, and no powers, so dropping powers does not help.
+const OF_THE_MACHINE: [&str; 8] = ["sys", "sysrq-trigger", "irq", "bus", "fs", "acpi", "scsi", "driver"];
+
 /// The program and all its arguments but the filter, which is a file for each command.
 #[derive(Debug)]
 pub struct Bubblewrap {
@@ -95,6 +99,10 @@ impl Bubblewrap {
         let mut arguments = self.namespaces.clone();
         arguments.extend(["--seccomp".into(), filter.as_raw_fd().to_string().into()]);
         arguments.extend(["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"].map(OsString::from));
+        for part in OF_THE_MACHINE {
+            let path = Path::new("/proc").join(part);
+            arguments.extend(["--ro-bind-try".into(), path.clone().into(), path.into()]);
+        }
         let mut sealed = Vec::new();
         for Mount { path, kind } in &self.mounts {
             // What is gone needs no rule; a link in the place of a folder is followed by nobody.

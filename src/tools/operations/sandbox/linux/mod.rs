@@ -3,7 +3,7 @@
 //! - `reach`: files by handle, for the tools that work in this process.
 //! - `bubblewrap`, `landlock`: the walls around commands; `seccomp`: the filter of system calls that both need;
 //!   `child`: what a child does to itself before it runs the command.
-//! - `temp`: the private temporary folder. `aside`: what commands made although it is protected. `process`: a confined command, which says when it failed for that reason.
+//! - `temp`: the private temporary folder. `leftover`: what still runs at the end. `aside`: what commands made although it is protected. `process`: a confined command, which says when it failed for that reason.
 
 use std::{
     io,
@@ -27,6 +27,7 @@ mod aside;
 mod bubblewrap;
 mod child;
 mod landlock;
+mod leftover;
 mod process;
 mod reach;
 mod seccomp;
@@ -157,8 +158,11 @@ impl Sandboxed {
 
     /// What ends it before everybody has let go of it.
     pub(super) fn closing(&self) -> Arc<dyn Fn() + Send + Sync> {
-        let (temp, aside) = (Arc::clone(&self.reach.temp), Arc::clone(&self.aside));
+        let (temp, aside, wall) = (Arc::clone(&self.reach.temp), Arc::clone(&self.aside), Arc::clone(&self.wall));
         Arc::new(move || {
+            if wall.kind() == WallKind::Bubblewrap {
+                leftover::end(temp.folder());
+            }
             aside.sweep_and_log();
             temp.remove();
         })
