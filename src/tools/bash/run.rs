@@ -14,6 +14,9 @@ use crate::tools::operations::{Process, ProcessEvent};
 /// After the shell has ended, its output counts as complete when nothing came for this long: a process that it left in
 /// the background may hold the pipe for ever.
 const IDLE: Duration = Duration::from_millis(100);
+/// A process in the background that prints on without such a pause is followed for this long: a call without a time-out
+/// must not wait for ever for a server that never falls silent.
+const NOISE: Duration = Duration::from_secs(5);
 /// After a kill, what the pipe still holds is read for this long at most.
 const REST: Duration = Duration::from_millis(80);
 
@@ -63,6 +66,7 @@ pub async fn follow(
     let deadline = timeout.and_then(|timeout| time::Instant::now().checked_add(timeout));
     let mut buffer = Vec::new();
     let mut shell = None;
+    let mut noise_ends = None;
     let mut open = true;
     let (mut last_output, mut silence) = (time::Instant::now(), SILENCE);
     while open || shell.is_none() {
@@ -77,6 +81,7 @@ pub async fn follow(
                 kill(process, &mut buffer, capture, open).await;
                 return Ok(End::TimedOut { shell });
             }
+            () = at(noise_ends) => None,
             event = process.next(&mut buffer) => Some(event?),
             () = time::sleep_until(last_output + silence), if shell.is_none() => {
                 on_seen(Seen::Silence(silence));
@@ -92,7 +97,10 @@ pub async fn follow(
                 buffer.clear();
                 (last_output, silence) = (time::Instant::now(), SILENCE);
             }
-            Some(ProcessEvent::Exited { code }) => shell = Some((code, start.elapsed())),
+            Some(ProcessEvent::Exited { code }) => {
+                shell = Some((code, start.elapsed()));
+                noise_ends = Some(time::Instant::now() + NOISE);
+            }
             Some(ProcessEvent::Closed) => open = false,
             None => break,
         }
@@ -150,6 +158,34 @@ mod tests {
         fn kill(&mut self) {}
 
         fn leave(&mut self) {}
+    }
+
+    /// A command whose shell ends at once, and whose background never falls silent.
+    struct Noisy(bool);
+
+    impl Process for Noisy {
+        fn next<'a>(&'a mut self, buffer: &'a mut Vec<u8>) -> BoxFuture<'a, io::Result<ProcessEvent>> {
+            Box::pin(async move {
+                if !std::mem::replace(&mut self.0, true) {
+                    return Ok(ProcessEvent::Exited { code: 3 });
+                }
+                time::sleep(IDLE / 2).await;
+                buffer.extend(b"tick\n");
+                Ok(ProcessEvent::Output)
+            })
+        }
+
+        fn kill(&mut self) {}
+
+        fn leave(&mut self) {}
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_background_that_never_falls_silent_does_not_hold_the_call_fc_041() {
+        let mut capture = Capture::new(Retention { head: 0, tail: 100 });
+        let begun = time::Instant::now();
+        let end = follow(&mut Noisy(false), &mut capture, None, &CancellationToken::new(), |_| {}).await;
+        assert_eq!((end.unwrap(), begun.elapsed()), (End::Exited { code: 3 }, NOISE));
     }
 
     #[tokio::test(start_paused = true)]

@@ -48,6 +48,13 @@ fn is_running(mark: &str) -> bool {
     !processes(mark).is_empty()
 }
 
+fn end(mark: &str) {
+    for process in processes(mark) {
+        let process = rustix::process::Pid::from_raw(process).unwrap();
+        rustix::process::kill_process(process, rustix::process::Signal::KILL).unwrap();
+    }
+}
+
 async fn run(command: &str) -> ToolOutput {
     Bench::new().call("bash", json!({"command": command})).await
 }
@@ -136,10 +143,16 @@ async fn a_background_process_that_holds_the_pipe_does_not_hold_the_call_fc_041(
     let output = run(&format!("sleep {mark} & echo ready")).await;
     assert_eq!((output.is_error, text(&output).as_str()), (false, "ready\n"));
     assert!(is_running(&mark), "what was left in the background lives on");
-    for process in processes(&mark) {
-        let process = rustix::process::Pid::from_raw(process).unwrap();
-        rustix::process::kill_process(process, rustix::process::Signal::KILL).unwrap();
-    }
+    end(&mark);
+}
+
+#[tokio::test]
+async fn what_is_left_in_the_background_may_print_on_fc_041() {
+    let mark = unique();
+    let output = run(&format!("(sleep 0.4; echo lost; exec sleep {mark}) & echo ready")).await;
+    assert_eq!((output.is_error, text(&output).as_str()), (false, "ready\n"));
+    eventually("it goes on after a line that nobody reads", || is_running(&mark)).await;
+    end(&mark);
 }
 
 #[tokio::test]

@@ -5,6 +5,7 @@ use std::{
     os::{fd::OwnedFd, unix::process::ExitStatusExt},
     path::{Path, PathBuf},
     process::{ExitStatus, Stdio},
+    time::Duration,
 };
 
 use rustix::process::Pid;
@@ -12,6 +13,8 @@ use tokio::{
     io::AsyncReadExt,
     net::unix::pipe,
     process::{Child, Command},
+    runtime::Handle,
+    time::sleep,
 };
 
 use super::{kill::Tree, mark::Mark};
@@ -22,6 +25,8 @@ use crate::tools::{
 
 /// As much as a pipe holds.
 const READ_SIZE: usize = 64 << 10;
+/// Between two reads of what nobody wants: a process that prints all the time must not keep a processor busy with it.
+const DRAIN_PAUSE: Duration = Duration::from_millis(100);
 
 /// A running shell command.
 #[derive(Debug)]
@@ -72,7 +77,14 @@ impl LocalProcess {
         let mut started = None;
         let tree = Tree::start(mark, || {
             let child = process.spawn().map_err(|error| {
-                io::Error::new(error.kind(), format!("Cannot start the shell {}: {error}", shell.display()))
+                let why = match error.kind() {
+                    io::ErrorKind::ArgumentListTooLong => format!(
+                        "the command of {} bytes is longer than the system takes; write it to a file and run that",
+                        command.script.len()
+                    ),
+                    _ => error.to_string(),
+                };
+                io::Error::new(error.kind(), format!("Cannot start the shell {}: {why}", shell.display()))
             })?;
             let group = child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
             started = Some(child);
@@ -137,6 +149,12 @@ impl Process for LocalProcess {
 
     fn leave(&mut self) {
         self.tree.let_go();
+        // A server in the background would die of the next line that it prints when nobody held the pipe any more.
+        if let Some(output) = self.output.take()
+            && let Ok(runtime) = Handle::try_current()
+        {
+            runtime.spawn(drain(output));
+        }
     }
 
     fn take_input(&mut self) -> Option<InputWriter> {
@@ -157,6 +175,15 @@ async fn read(output: Option<&mut pipe::Receiver>, buffer: &mut Vec<u8>) -> io::
             output.read_buf(buffer).await
         }
         None => std::future::pending().await,
+    }
+}
+
+/// Reads what nobody wants, until nobody can write any more or this program ends.
+async fn drain(mut output: pipe::Receiver) {
+    let mut buffer = Vec::with_capacity(READ_SIZE);
+    while matches!(output.read_buf(&mut buffer).await, Ok(1..)) {
+        buffer.clear();
+        sleep(DRAIN_PAUSE).await;
     }
 }
 
