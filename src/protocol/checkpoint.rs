@@ -88,10 +88,11 @@ impl UndoReport {
         self.files.iter().any(|file| matches!(file.outcome, Restored | Recreated | Removed))
     }
 
-    /// Whether every file is as it was to be.
+    /// Whether every file is as it was to be, as far as can be known: a note tells of changes that are not recorded.
     #[must_use]
     pub fn is_complete(&self) -> bool {
-        !self.files.iter().any(|file| matches!(file.outcome, FileOutcome::Conflict | FileOutcome::Skipped))
+        self.notes.is_empty()
+            && !self.files.iter().any(|file| matches!(file.outcome, FileOutcome::Conflict | FileOutcome::Skipped))
     }
 }
 

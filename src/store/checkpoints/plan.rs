@@ -46,6 +46,9 @@ pub enum PlanError {
     /// Nothing was changed, or all is undone.
     #[error("There is nothing to undo: no file was changed in this session, or all changes are undone.")]
     NothingToUndo,
+    /// What was changed is not recorded; why.
+    #[error("There is nothing that could be undone. {0}")]
+    NotRecorded(String),
     /// Nothing was undone.
     #[error("There is nothing to redo: no undo is left that could be taken back.")]
     NothingToRedo,
@@ -63,10 +66,14 @@ pub enum PlanError {
 /// When there is none.
 pub fn undo_turn(timeline: &Timeline, in_session: impl Fn(&EntryId) -> bool) -> Result<Plan, PlanError> {
     let own = |checkpoint: &&Checkpoint| is_own(checkpoint, &in_session) && in_force(checkpoint);
-    let last = timeline.checkpoints().rev().find(own).ok_or(PlanError::NothingToUndo)?;
+    let later = timeline.checkpoints().rev().take_while(|checkpoint| !own(checkpoint));
+    let gaps = gaps(later.filter(|checkpoint| is_own(checkpoint, &in_session)));
+    let last = timeline.checkpoints().rev().find(own).ok_or_else(|| nothing(&gaps))?;
     let of_turn = |checkpoint: &Checkpoint| checkpoint.id == last.id || same_turn(checkpoint, last);
     let undone: Vec<_> = timeline.checkpoints().filter(own).filter(|checkpoint| of_turn(checkpoint)).collect();
-    Ok(plan(timeline, &undone, &[]))
+    let mut plan = plan(timeline, &undone, &[]);
+    plan.notes.extend(gaps.iter().map(|gap| format!("After these changes, in a later turn: {gap}")));
+    Ok(plan)
 }
 
 /// The entry of the last turn that changed files and is not undone.
@@ -93,10 +100,27 @@ pub fn undo_to(
         .filter(own)
         .filter(|c| c.undone && c.has_changes() && c.entry.is_some() && stays(c))
         .collect();
+    let gaps = gaps(timeline.checkpoints().filter(own).filter(|checkpoint| !stays(checkpoint)));
     if undone.is_empty() && redone.is_empty() {
-        return Err(PlanError::NothingToUndo);
+        return Err(nothing(&gaps));
     }
-    Ok(plan(timeline, &undone, &redone))
+    let mut plan = plan(timeline, &undone, &redone);
+    plan.notes.extend(gaps);
+    Ok(plan)
+}
+
+/// What is not recorded of checkpoints that look as if nothing had changed: without it, an undo that cannot know of a
+/// change would say that there was none.
+fn gaps<'a>(checkpoints: impl Iterator<Item = &'a Checkpoint>) -> Vec<String> {
+    let silent = checkpoints.filter(|checkpoint| !checkpoint.undone && !checkpoint.has_changes());
+    let mut gaps: Vec<String> = silent.flat_map(Checkpoint::all_notes).collect();
+    gaps.sort();
+    gaps.dedup();
+    gaps
+}
+
+fn nothing(gaps: &[String]) -> PlanError {
+    if gaps.is_empty() { PlanError::NothingToUndo } else { PlanError::NotRecorded(gaps.join(" ")) }
 }
 
 /// Takes the last undo back.
@@ -220,6 +244,8 @@ pub enum Action {
     MakeFolder,
     /// Make the link, in place of one that leads elsewhere if there is one.
     Link(StoredPath),
+    /// Remove what our own changes left there, something of another kind, and then do this.
+    Replace(Box<Action>),
     /// Leave it alone.
     Skip(Skip),
 }
@@ -243,7 +269,15 @@ pub fn decide(wish: &Wish, present: &FileState, force: bool) -> Action {
         return Action::Skip(Skip::NotKept(why));
     }
     if let Some(kind) = other_kind(target, present) {
-        return Action::Skip(Skip::OtherKind(kind));
+        // A command may put a link in a folder's place: that is undone like any other change.
+        let is_own = wish.expected.as_ref().is_some_and(|expected| expected.is_same(present));
+        let removable = matches!(present, FileState::File(_) | FileState::Link { .. } | FileState::Folder);
+        let emptied = Wish { expected: Some(FileState::Missing), ..wish.clone() };
+        return match decide(&emptied, &FileState::Missing, false) {
+            Action::Skip(why) => Action::Skip(why),
+            then if is_own && removable => Action::Replace(Box::new(then)),
+            _ => Action::Skip(Skip::OtherKind(kind)),
+        };
     }
     if let Err(skip) = is_ours(wish, present, force) {
         return Action::Skip(skip);

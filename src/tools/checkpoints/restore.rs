@@ -190,6 +190,15 @@ impl One<'_> {
             Action::RemoveFolder => blocking(move || fs::remove_dir(owned)).await,
             Action::MakeFolder => blocking(move || fs::create_dir_all(owned)).await,
             Action::Link(target) => blocking(move || link(&owned, &target.0)).await,
+            Action::Replace(then) => {
+                if let Action::Write { object, .. } = &*then {
+                    // Nothing goes for a content that is not there any more.
+                    let (store, object) = (self.store.clone(), *object);
+                    blocking(move || store.get(&object)).await?;
+                }
+                blocking(move || clear(&owned)).await?;
+                Box::pin(self.act(path, *then)).await
+            }
             Action::Keep | Action::Skip(_) => Ok(()),
         }
     }
@@ -217,7 +226,7 @@ fn outcome(action: &Action) -> FileOutcome {
     match action {
         Action::Keep => FileOutcome::Unchanged,
         Action::Write { new: true, .. } | Action::MakeFolder => FileOutcome::Recreated,
-        Action::Write { .. } | Action::SetMode(_) | Action::Link(_) => FileOutcome::Restored,
+        Action::Write { .. } | Action::SetMode(_) | Action::Link(_) | Action::Replace(_) => FileOutcome::Restored,
         Action::Remove | Action::RemoveFolder => FileOutcome::Removed,
         Action::Skip(Skip::Changed | Skip::Unsure) => FileOutcome::Conflict,
         Action::Skip(_) => FileOutcome::Skipped,
@@ -228,6 +237,11 @@ fn outcome(action: &Action) -> FileOutcome {
 fn leads_elsewhere(path: &Path) -> bool {
     let existing = path.ancestors().skip(1).find(|folder| folder.symlink_metadata().is_ok());
     existing.is_some_and(|folder| folder.canonicalize().map_or(true, |real| real != folder))
+}
+
+/// Removes a file, a link or an empty folder.
+fn clear(path: &Path) -> io::Result<()> {
+    if path.symlink_metadata()?.is_dir() { fs::remove_dir(path) } else { fs::remove_file(path) }
 }
 
 fn set_mode(path: &Path, mode: u32) -> io::Result<()> {

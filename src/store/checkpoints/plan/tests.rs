@@ -29,6 +29,10 @@ fn state(word: &str) -> FileState {
 
 /// `NAME@ENTRY path:before>after …` is a checkpoint, `NAME -a +b` an undo of a that brings b back.
 fn timeline(lines: &[&str]) -> Timeline {
+    Timeline::of(records(lines))
+}
+
+fn records(lines: &[&str]) -> Vec<Record> {
     let states =
         |path: &str, word: &str| vec![PathState { path: std::path::Path::new(path).into(), state: state(word) }];
     let mut records = Vec::new();
@@ -59,7 +63,7 @@ fn timeline(lines: &[&str]) -> Timeline {
             });
         }
     }
-    Timeline::of(records)
+    records
 }
 
 /// `path:expected>target`, sorted.
@@ -141,6 +145,29 @@ fn own(words: &[&str]) -> Vec<String> {
 }
 
 #[test]
+fn an_undo_tells_of_a_later_turn_that_is_not_recorded() {
+    let of = |lines: &[&str]| {
+        let mut records = records(lines);
+        let (id, entry) = ("cut".to_owned(), Some(EntryId::from("C")));
+        let cause = CheckpointCause::Tools;
+        records.push(Record::Begin { id: id.clone(), entry, time: 0, cause, place: None });
+        records.push(Record::Command { id });
+        Timeline::of(records)
+    };
+    let above = HashSet::from([EntryId::from("A")]);
+    let alone = of(&[]);
+    for refused in [undo_turn(&alone, everywhere), undo_to(&alone, &above, everywhere)] {
+        assert!(matches!(refused, Err(PlanError::NotRecorded(why)) if why.contains("was cut off")));
+    }
+    let after = of(&["1@A f:a>b", "2@B f:b>c"]);
+    for (plan, undone) in [(undo_turn(&after, everywhere), "2"), (undo_to(&after, &above, everywhere), "2")] {
+        let plan = plan.unwrap();
+        assert_eq!(plan.undone, [undone]);
+        assert!(plan.notes.len() == 1 && plan.notes[0].contains("was cut off"), "{:?}", plan.notes);
+    }
+}
+
+#[test]
 fn the_last_undo_can_be_taken_back_until_files_change_again() {
     let table: [(&[&str], Result<&str, PlanError>); 7] = [
         (&[], Err(PlanError::NothingToRedo)),
@@ -170,6 +197,7 @@ fn a_path_is_changed_only_while_it_holds_what_we_left_there() {
     };
     let link = |target: &str| FileState::Link { target: StoredPath(target.into()) };
     let skip = |why| Action::Skip(why);
+    let replace = |then| Action::Replace(Box::new(then));
     let not_kept = || skip(Skip::NotKept(Unkept::NotSeen.to_string()));
     let mode = |mode| match file("a") {
         FileState::File(facts) => FileState::File(FileFacts { mode: Some(mode), ..facts }),
@@ -204,6 +232,12 @@ fn a_path_is_changed_only_while_it_holds_what_we_left_there() {
             skip(Skip::OtherKind("a folder")),
         ),
         (Some(link("x")), link("y"), file("x"), skip(Skip::OtherKind("a file")), skip(Skip::OtherKind("a file"))),
+        // What our own command put in its place goes.
+        (Some(link("b")), file("a"), link("b"), replace(write("a", true)), replace(write("a", true))),
+        (Some(link("b")), file("a"), link("c"), skip(Skip::OtherKind("a link")), skip(Skip::OtherKind("a link"))),
+        (Some(link("b")), FileState::Folder, link("b"), replace(Action::MakeFolder), replace(Action::MakeFolder)),
+        (Some(FileState::Folder), file("a"), FileState::Folder, replace(write("a", true)), replace(write("a", true))),
+        (Some(link("b")), state("?"), link("b"), not_kept(), not_kept()),
         (Some(file("b")), state("?"), file("b"), not_kept(), not_kept()),
         (Some(mode(0o755)), file("a"), mode(0o755), Action::SetMode(0o644), Action::SetMode(0o644)),
         (Some(mode(0o755)), file("a"), mode(0o700), skip(Skip::Changed), Action::SetMode(0o644)),

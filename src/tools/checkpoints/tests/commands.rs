@@ -46,6 +46,26 @@ async fn whatever_a_command_does_to_small_files_is_undone() {
 }
 
 #[tokio::test]
+async fn what_a_command_puts_in_the_place_of_another_kind_is_undone() {
+    let world = World::new();
+    for name in ["folder/a", "folder/deep/b", "gone/c", "file", "other"] {
+        world.put(name, format!("content of {name}\n"));
+    }
+    let before = tree(&world.root);
+    let command = "mv folder moved; ln -s moved folder; rm -r gone; echo x > gone; rm file; mkdir file; \
+                   echo y > file/in; rm other; ln -s gone other";
+    world.bash(command).await;
+    world.checkpoints.settled().await;
+    let after = tree(&world.root);
+    let report = world.undo(UndoTarget::Turn).await;
+    assert!(report.is_complete(), "{report:?}");
+    assert_eq!(tree(&world.root), before);
+    let report = world.undo(UndoTarget::Redo).await;
+    assert!(report.is_complete(), "{report:?}");
+    assert_eq!(tree(&world.root), after);
+}
+
+#[tokio::test]
 async fn git_has_what_was_clean_and_what_was_not_is_kept() {
     let world = World::new();
     if !git(&world.root, &["init"]) {

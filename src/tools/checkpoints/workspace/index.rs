@@ -138,7 +138,20 @@ impl Index {
             found
         });
         let (mut changes, mut fresh, mut again) = (Vec::new(), Vec::new(), Vec::new());
+        // Behind a link that took a folder's place, folders of the same names may be found: those below it are gone.
+        let gone: HashSet<&Path> = found
+            .iter()
+            .filter(|(_, found, _)| matches!(found, Found::Gone))
+            .map(|(path, ..)| path.as_path())
+            .collect();
+        let is_below_gone =
+            |path: &Path| !gone.is_empty() && path.ancestors().skip(1).any(|above| gone.contains(above));
+        let below_gone: Vec<PathBuf> = self.folders.keys().filter(|path| is_below_gone(path)).cloned().collect();
+        below_gone.iter().for_each(|path| self.forget(path, &mut changes));
         for (path, found, same) in found {
+            if !self.folders.contains_key(&path) {
+                continue;
+            }
             fresh.extend(same);
             match found {
                 Found::Same(changed) => changes.extend(changed),
@@ -220,13 +233,16 @@ impl Index {
         let old = std::mem::replace(self, fresh);
         for (path, folder) in &old.folders {
             let now = self.folders.get(path);
-            if now.is_none() && !known.contains(path) && !exists(path) {
+            if now.is_none() && !known.contains(path) && !is_still(path, Kind::Folder) {
                 changes.push(Change { path: path.clone(), before: Some(Stamp::FOLDER), after: None });
             }
             let stamps = now.map(Folder::stamps).unwrap_or_default();
             for (name, before) in &folder.items {
                 let (path, after) = (path.join(name), stamps.get(name.as_os_str()).copied());
-                if after != Some(*before) && !known.contains(&path) && (after.is_some() || !exists(&path)) {
+                if after != Some(*before)
+                    && !known.contains(&path)
+                    && (after.is_some() || !is_still(&path, before.kind))
+                {
                     changes.push(Change { path, before: Some(*before), after });
                 }
             }
@@ -281,7 +297,7 @@ impl Index {
         for (name, stamp) in missing {
             let path = path.join(&name);
             // One that `.gitignore` names by now would be no change; then the rules changed, and all is walked again.
-            if exists(&path) {
+            if is_still(&path, stamp.kind) {
                 items.push((name, stamp));
             } else {
                 changes.push(Change { path, before: Some(stamp), after: None });
@@ -388,8 +404,10 @@ fn is_rule(path: &Path) -> bool {
     path.file_name().is_some_and(|name| name == ".gitignore" || name == ".ignore")
 }
 
-fn exists(path: &Path) -> bool {
-    path.symlink_metadata().is_ok()
+/// Whether something of this kind is at this place itself, not behind a link.
+fn is_still(path: &Path, kind: Kind) -> bool {
+    let is_own = |parent: &Path| parent.canonicalize().is_ok_and(|real| real == parent);
+    path.symlink_metadata().is_ok_and(|metadata| Stamp::of(&metadata).kind == kind) && path.parent().is_none_or(is_own)
 }
 
 #[cfg(test)]

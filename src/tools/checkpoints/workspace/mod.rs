@@ -46,9 +46,10 @@ pub struct Patience {
 }
 
 impl Default for Patience {
-    /// What nobody notices.
+    /// A look is hardly ever waited for. When it takes longer, on a cold disk or a busy machine, waiting is the smaller
+    /// harm: a command that begins before its look cannot be undone. What nobody notices is enough for contents.
     fn default() -> Self {
-        Self { look: Duration::from_millis(200), keep: Duration::from_millis(50) }
+        Self { look: Duration::from_secs(3), keep: Duration::from_millis(50) }
     }
 }
 

@@ -23,8 +23,8 @@ use crate::{
     },
 };
 
-/// Changes of one command that are recorded one by one.
-const RECORDED_AT_MOST: usize = 5_000;
+/// Changes of one command that are recorded one by one: about 10 MB of the log.
+const RECORDED_AT_MOST: usize = 20_000;
 /// Files that tools have read or changed and that are remembered.
 const REMEMBERED_AT_MOST: usize = 10_000;
 
