@@ -28,6 +28,12 @@ pub enum SandboxError {
          folder of a project, or use --sandbox read-only", .0.display()
     )]
     WorkspaceHoldsHome(PathBuf),
+    /// What decides about the sandbox would be writable.
+    #[error(
+        "the sandbox mode workspace makes the session's folder writable, and {} holds the settings that decide about the \
+         sandbox. Start in the folder of a project, or use --sandbox read-only", .0.display()
+    )]
+    WorkspaceIsUserFolder(PathBuf),
     /// The private temporary folder.
     #[error("the sandbox has no temporary folder: {0}")]
     NoTemp(#[source] io::Error),

@@ -59,7 +59,8 @@ impl Policy {
     /// The policy for an agent in `workspace`. `mode` is not [`SandboxMode::Off`], which needs no policy.
     ///
     /// # Errors
-    /// The mode `workspace` in a folder that holds the user's home folder: everything would be writable.
+    /// The mode `workspace` in a folder that holds the user's home folder: everything would be writable. Or in this
+    /// program's own folder: what decides about the sandbox would be.
     pub fn new(mode: SandboxMode, workspace: &Path, home: &Home<'_>, grants: &Grants) -> Result<Self, SandboxError> {
         let workspace = Local.real_path(workspace);
         let mut policy = Self {
@@ -76,7 +77,9 @@ impl Policy {
         for path in &grants.readable {
             policy.set(path, Access::Read);
         }
+        let is_user_dir = Local.real_path(home.user_dir) == workspace;
         match mode {
+            SandboxMode::Workspace if is_user_dir => return Err(SandboxError::WorkspaceIsUserFolder(workspace)),
             SandboxMode::Workspace => {
                 if home.folder.is_some_and(|home| Local.real_path(home).starts_with(&workspace)) {
                     return Err(SandboxError::WorkspaceHoldsHome(workspace));
@@ -87,6 +90,10 @@ impl Policy {
             }
             // The folder that the user works in is there to be read, also where it is in a secret place.
             SandboxMode::ReadOnly | SandboxMode::Off => policy.set(&workspace, Access::Read),
+        }
+        // Working on settings is no reason to read keys.
+        if is_user_dir {
+            policy.set(&workspace.join("auth.json"), Access::Hidden);
         }
         for path in &grants.denied {
             policy.set(path, Access::Hidden);
@@ -274,6 +281,19 @@ mod tests {
             assert!(matches!(refused, Err(SandboxError::WorkspaceHoldsHome(_))), "{}", folder.display());
             assert!(policy(SandboxMode::ReadOnly, folder, &home, &Grants::default()).is_ok());
         }
+    }
+
+    #[test]
+    fn the_programs_own_folder_is_no_workspace_and_its_keys_stay_hidden() {
+        let dir = tempfile::tempdir().unwrap();
+        let home = dir.path().canonicalize().unwrap();
+        let user_dir = home.join(".troupe");
+        fs::create_dir(&user_dir).unwrap();
+        let refused = policy(SandboxMode::Workspace, &user_dir, &home, &Grants::default());
+        assert!(matches!(refused, Err(SandboxError::WorkspaceIsUserFolder(_))));
+        let read_only = policy(SandboxMode::ReadOnly, &user_dir, &home, &Grants::default()).unwrap();
+        assert_eq!(read_only.access(&user_dir.join("settings.json")), Access::Read);
+        assert_eq!(read_only.access(&user_dir.join("auth.json")), Access::Hidden);
     }
 
     #[test]

@@ -62,7 +62,7 @@ impl Bubblewrap {
     /// # Errors
     /// Why it cannot be built here.
     pub fn build(policy: &Policy, temp: &Temp) -> Result<Self, String> {
-        let program = find(policy).ok_or("bubblewrap (bwrap) is not installed")?;
+        let program = find(policy)?;
         // Without the network these sockets lead nowhere but back into the command's own.
         let sockets = Sockets { internet: true, unix: policy.unix_sockets() };
         let filter = seccomp::program(sockets).ok_or("this processor is not supported")?;
@@ -147,12 +147,19 @@ impl Bubblewrap {
 }
 
 /// The program, where no confined agent could have put it.
-fn find(policy: &Policy) -> Option<PathBuf> {
-    let path = std::env::var_os("PATH")?;
-    std::env::split_paths(&path)
+fn find(policy: &Policy) -> Result<PathBuf, &'static str> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let programs: Vec<PathBuf> = std::env::split_paths(&path)
         .filter(|folder| folder.is_absolute())
         .filter_map(|folder| folder.join("bwrap").canonicalize().ok())
-        .find(|program| program.is_file() && policy.access(program) == Access::Read)
+        .filter(|program| program.is_file())
+        .collect();
+    let is_safe = |program: &&PathBuf| policy.access(program) == Access::Read;
+    match programs.iter().find(is_safe) {
+        Some(program) => Ok(program.clone()),
+        None if programs.is_empty() => Err("bubblewrap (bwrap) is not installed"),
+        None => Err("bubblewrap (bwrap) lies where commands may write"),
+    }
 }
 
 fn namespaces(policy: &Policy) -> Vec<OsString> {
