@@ -228,7 +228,7 @@ async fn shared_skills_alone_need_trust_too_and_a_link_does_not_borrow_it_7_9() 
     let sandbox = obliging().await;
     sandbox.write(".agents/skills/shared/SKILL.md", "---\ndescription: SHARED\n---\nx");
     let told = run(&sandbox, &["hi"]).await;
-    assert!(told.contains(".agents/skills are not used"), "{told}");
+    assert!(told.contains(".agents/skills is not used"), "{told}");
     assert!(!sandbox.server.last().all_text().contains("SHARED"));
     // A trusted folder with a link to the project.
     let trusted = sandbox.home.join("trusted");

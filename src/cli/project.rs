@@ -60,10 +60,13 @@ impl Project {
     #[must_use]
     pub fn notice(&self) -> Option<String> {
         let (first, more) = self.left_out.split_first()?;
-        let more = if more.is_empty() { String::new() } else { format!(" and {} more", more.len()) };
+        let (more, are, them) = match more.len() {
+            0 => (String::new(), "is", "it"),
+            more => (format!(" and {more} more"), "are", "them"),
+        };
         Some(format!(
-            "The project is not trusted, so {}{more} are not used. Look at them; --approve uses them for one run, \
-             --no-approve leaves them without this notice.",
+            "The project is not trusted, so {}{more} {are} not used. Look at {them}; --approve uses {them} for one \
+             run, --no-approve leaves {them} without this notice.",
             first.display()
         ))
     }

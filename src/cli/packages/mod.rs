@@ -64,7 +64,7 @@ impl<'a> Work<'a> {
             let project = Project::of(environment, target.trust, &user, &environment.cwd)?;
             if !project.trusted {
                 let text =
-                    "The project is not trusted, so nothing is installed for it. Look at it, then use --approve.";
+                    "The project is not trusted, so its packages stay as they are. Look at it, then use --approve.";
                 return Err(StartError::Failed(text.into()));
             }
             let base = project.dir.unwrap_or_else(|| environment.cwd.join(PROJECT_FOLDER));
@@ -115,7 +115,14 @@ impl<'a> Work<'a> {
             None => entries.push(self.text.clone().into()),
         }
         self.keep(entries)?;
-        Ok(format!("Installed {} in {}\n", self.text, folder.display()))
+        // The entry is itself something that needs trust from now on.
+        let hint = match self.scope {
+            Scope::Project => {
+                "It is used where the project is trusted: with --approve, or by an entry in trust.json.\n"
+            }
+            _ => "",
+        };
+        Ok(format!("Installed {} in {}\n{hint}", self.text, folder.display()))
     }
 
     fn remove(mut self) -> Result<String, StartError> {

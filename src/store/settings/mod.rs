@@ -15,14 +15,17 @@ mod table;
 mod tools;
 pub mod values;
 
-use std::path::{Path, PathBuf};
+use std::{
+    io::ErrorKind,
+    path::{Path, PathBuf},
+};
 
 use serde_json::{Map, Value};
 
 pub use change::{Change, SettingsError};
 pub use layer::Scope;
 
-use super::document::DocumentError;
+use super::{document::DocumentError, regular_file};
 use layer::Layer;
 
 /// Keys that only the user's file may set: a repository must not choose them for whoever clones it.
@@ -96,12 +99,16 @@ impl Settings {
     }
 
     /// The same, when the file that cannot be used speaks of `key`: then its settings must not be taken for missing. The
-    /// word alone counts, since quotes may be what is wrong.
+    /// word alone counts, since quotes may be what is wrong; and a file that the system does not let read may hold it.
     #[must_use]
     pub fn broken_about(&self, scope: Scope, key: &str) -> Option<&DocumentError> {
         let problem = self.broken(scope)?;
-        let text = self.file(scope).and_then(|file| std::fs::read(file).ok()).unwrap_or_default();
-        String::from_utf8_lossy(&text).contains(key).then_some(problem)
+        let may_hold_it = match regular_file::read(self.file(scope)?) {
+            Ok(text) => String::from_utf8_lossy(&text).contains(key),
+            // A folder, a pipe or a device holds nothing.
+            Err(error) => !matches!(error.kind(), ErrorKind::NotFound | ErrorKind::InvalidInput),
+        };
+        may_hold_it.then_some(problem)
     }
 
     /// Sets the value at `path` (None removes it) in memory and returns the change for the file.

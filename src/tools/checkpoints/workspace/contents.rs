@@ -12,7 +12,10 @@ use super::{
     stamp::{Kind, Stamp},
 };
 use crate::{
-    store::checkpoints::{Content, FileFacts, FileState, ObjectId, ObjectStore, StoredPath, Unkept},
+    store::{
+        checkpoints::{Content, FileFacts, FileState, ObjectId, ObjectStore, StoredPath, Unkept},
+        regular_file,
+    },
     tools::checkpoints::look::{KEPT_AT_MOST, look},
 };
 
@@ -158,7 +161,7 @@ impl Git {
         }
         self.read = stamp;
         // Parsed when somebody asks; but read now, before a command can change it.
-        self.bytes = fs::read(&repository.index).unwrap_or_default();
+        self.bytes = regular_file::read(&repository.index).unwrap_or_default();
         self.parsed = None;
         true
     }

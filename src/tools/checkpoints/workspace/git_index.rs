@@ -4,12 +4,12 @@
 //! is split, or of another version, is as none.
 
 use std::{
-    fs,
     os::unix::ffi::OsStrExt,
     path::{Path, PathBuf},
 };
 
 use super::stamp::{Kind, Stamp};
+use crate::store::regular_file;
 
 /// Where a repository keeps what.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,13 +31,13 @@ impl Repository {
             true => dot_git,
             // A worktree or a submodule: a file that says where.
             false => {
-                let text = fs::read_to_string(&dot_git).ok()?;
+                let text = regular_file::read_to_string(&dot_git).ok()?;
                 root.join(text.trim_end().strip_prefix("gitdir:")?.trim_start())
             }
         };
-        let common = fs::read_to_string(folder.join("commondir"));
+        let common = regular_file::read_to_string(&folder.join("commondir"));
         let common = common.map_or_else(|_| folder.clone(), |text| folder.join(text.trim_end()));
-        let config = fs::read_to_string(common.join("config")).unwrap_or_default().to_ascii_lowercase();
+        let config = regular_file::read_to_string(&common.join("config")).unwrap_or_default().to_ascii_lowercase();
         let is_long = config.lines().any(|line| line.contains("objectformat") && line.contains("sha256"));
         Some(Self { root: root.to_owned(), index: folder.join("index"), id_len: if is_long { 32 } else { 20 } })
     }
@@ -199,7 +199,7 @@ impl<'a> Reader<'a> {
 
 #[cfg(test)]
 mod tests {
-    use std::process::Command;
+    use std::{fs, process::Command};
 
     use super::*;
 
@@ -249,6 +249,20 @@ mod tests {
                 drop(GitIndex::parse(&repository, &bytes[..cut], 0));
             }
         }
+    }
+
+    #[test]
+    fn fc_054_a_pipe_in_the_place_of_git_or_its_files_is_not_waited_for() {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path();
+        let dot_git = crate::store::testing::pipe_in(root, ".git");
+        assert_eq!(Repository::of(root), None);
+        fs::remove_file(dot_git).unwrap();
+        let folder = root.join(".git");
+        fs::create_dir(&folder).unwrap();
+        crate::store::testing::pipe_in(&folder, "commondir");
+        crate::store::testing::pipe_in(&folder, "config");
+        assert_eq!(Repository::of(root).map(|found| (found.index, found.id_len)), Some((folder.join("index"), 20)));
     }
 
     #[test]

@@ -6,7 +6,10 @@ use std::{
 };
 
 use super::Access;
-use crate::tools::{Local, operations::Operations as _};
+use crate::{
+    store::regular_file,
+    tools::{Local, operations::Operations as _},
+};
 
 /// Submodules of submodules are looked for this deep.
 const DEPTH: usize = 4;
@@ -32,13 +35,13 @@ pub fn worktree_rules(git_file: &Path) -> Vec<(PathBuf, Access)> {
 /// The work tree's own folder in the repository, and the repository.
 fn worktree(git_file: &Path) -> Option<(PathBuf, PathBuf)> {
     let folder = git_file.parent()?;
-    let text = fs::read_to_string(git_file).ok()?;
+    let text = regular_file::read_to_string(git_file).ok()?;
     let own = folder.join(text.strip_prefix("gitdir:")?.trim()).canonicalize().ok()?;
-    let back = fs::read_to_string(own.join("gitdir")).ok()?;
+    let back = regular_file::read_to_string(&own.join("gitdir")).ok()?;
     if Local.real_path(&own.join(back.trim())) != Local.real_path(git_file) {
         return None;
     }
-    let common = fs::read_to_string(own.join("commondir")).ok()?;
+    let common = regular_file::read_to_string(&own.join("commondir")).ok()?;
     let common = own.join(common.trim()).canonicalize().ok()?;
     // Both are in the repository's own folder.
     own.starts_with(&common).then_some((own, common))
@@ -62,5 +65,24 @@ fn collect(folder: &Path, depth: usize, found: &mut Vec<PathBuf>) {
             // A submodule's name may have slashes.
             collect(&path, depth - 1, found);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fc_054_a_pipe_in_the_place_of_a_worktrees_files_is_not_waited_for() {
+        let dir = tempfile::tempdir().unwrap();
+        let (git_file, own) = (dir.path().join(".git"), dir.path().join("own"));
+        fs::create_dir(&own).unwrap();
+        fs::write(&git_file, "gitdir: own\n").unwrap();
+        crate::store::testing::pipe_in(&own, "gitdir");
+        assert_eq!(worktree(&git_file), None);
+        fs::remove_file(own.join("gitdir")).unwrap();
+        fs::write(own.join("gitdir"), git_file.as_os_str().as_encoded_bytes()).unwrap();
+        crate::store::testing::pipe_in(&own, "commondir");
+        assert_eq!(worktree(&git_file), None);
     }
 }

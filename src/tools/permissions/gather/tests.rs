@@ -86,3 +86,28 @@ fn what_cannot_be_understood_is_an_error_and_never_less_permission() {
     }
     assert!(outline(r#"{"other": "#, "{}", &none, "{}").is_ok(), "a broken file without permissions stops nothing");
 }
+
+/// What becomes of the permissions with the user's settings at `file`.
+fn with_user_file(file: &Path) -> Result<PermissionMode, String> {
+    let settings = Settings::load(file, None);
+    assert_eq!(settings.problems().len(), 1, "it is told");
+    let (flags, remembered) = (PermissionFlags::default(), PermissionsFile::default());
+    let gathered = gather(&settings, &flags, &remembered, Path::new("/w/p"), None);
+    gathered.map(|gathered| gathered.mode).map_err(|error| error.to_string())
+}
+
+#[test]
+fn fc_054_a_pipe_in_the_place_of_settings_is_not_waited_for() {
+    let dir = tempfile::tempdir().unwrap();
+    let pipe = crate::store::testing::pipe_in(dir.path(), "settings.json");
+    assert_eq!(with_user_file(&pipe), Ok(PermissionMode::Off));
+}
+
+#[test]
+fn settings_that_the_system_does_not_let_read_may_hold_rules_and_stop_the_start() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("settings.json");
+    std::os::unix::fs::symlink(&file, &file).unwrap();
+    let error = with_user_file(&file).unwrap_err();
+    assert!(error.contains("settings.json"), "{error}");
+}
