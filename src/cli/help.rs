@@ -9,7 +9,8 @@ use super::args::{LowArgs, MULTI_LETTER};
 const HEAD: &str = "troupe: a coding agent whose every part is a supervised actor
 
 Usage: troupe [FLAGS] [--] [@FILE…] [MESSAGE…]
-       troupe install|remove SOURCE [--local]
+       troupe install SOURCE [--local]
+       troupe remove SOURCE [--local]
        troupe list
        troupe undo [--session ID|PATH] [--prompt | --to ENTRY | --redo | --list]
        troupe mcp list [--json]

@@ -104,7 +104,8 @@ impl Settings {
     pub fn broken_about(&self, scope: Scope, key: &str) -> Option<&DocumentError> {
         let problem = self.broken(scope)?;
         let may_hold_it = match regular_file::read(self.file(scope)?) {
-            Ok(text) => String::from_utf8_lossy(&text).contains(key),
+            // Without zero bytes, since it may be UTF-16.
+            Ok(text) => String::from_utf8_lossy(&text).replace('\0', "").contains(key),
             // A folder, a pipe or a device holds nothing.
             Err(error) => !matches!(error.kind(), ErrorKind::NotFound | ErrorKind::InvalidInput),
         };

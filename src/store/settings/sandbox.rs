@@ -96,6 +96,23 @@ mod tests {
     }
 
     #[test]
+    fn a_file_that_cannot_be_read_and_may_set_a_sandbox_is_an_error_and_not_off() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("settings.json");
+        let text = r#"{"sandbox": {"mode": "workspace"},}"#;
+        let wide: Vec<u8> = text.encode_utf16().flat_map(u16::to_le_bytes).collect();
+        for (bytes, is_refused) in [(text.as_bytes(), true), (&wide, true), (br#"{"theme": "dark",}"#, false)] {
+            std::fs::write(&file, bytes).unwrap();
+            let sandbox = Settings::load(&file, None).sandbox(Scope::Global);
+            assert_eq!(sandbox.is_err(), is_refused, "{sandbox:?}");
+        }
+        std::fs::remove_file(&file).unwrap();
+        std::os::unix::fs::symlink(&file, &file).unwrap();
+        let error = Settings::load(&file, None).sandbox(Scope::Global).unwrap_err();
+        assert!(error.contains("settings.json"), "{error}");
+    }
+
+    #[test]
     fn whatever_is_odd_is_an_error_and_not_off() {
         let table = [
             (json!("workspace"), "sandbox: expected"),
