@@ -96,7 +96,7 @@ fn looks(criterion: &mut Criterion) {
 }
 
 async fn run(operations: &Arc<dyn Operations>, cwd: &Path) {
-    let command = ShellCommand { script: "true".into(), cwd: cwd.to_owned(), ..ShellCommand::default() };
+    let command = ShellCommand { script: "umask 022".into(), cwd: cwd.to_owned(), ..ShellCommand::default() };
     let mut process = operations.spawn(command).await.expect("a shell");
     let mut buffer = Vec::new();
     let (mut exited, mut closed) = (false, false);

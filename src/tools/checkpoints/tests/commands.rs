@@ -182,13 +182,13 @@ async fn a_command_that_is_given_up_before_it_starts_ends_its_window() {
     let world = World::new();
     world.put("a", "1");
     let (_, operations) = world.turn();
-    let command = ShellCommand { script: "true".into(), cwd: world.root.clone(), ..Default::default() };
+    let command = ShellCommand { script: "touch -c none".into(), cwd: world.root.clone(), ..Default::default() };
     let mut starting = operations.spawn(command);
     assert!(starting.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
     drop(starting);
     world.checkpoints.settled().await;
     world.put("a", "by hand");
-    world.bash("true").await;
+    world.bash("touch -c none").await;
     assert!(world.ask(Undo::default()).await.is_err(), "nothing was changed by a command");
 }
 
@@ -211,4 +211,20 @@ async fn what_is_ignored_is_left_alone() {
     world.bash("echo 2 > out/x; echo 2 > out/y; echo 2 > z").await;
     assert_eq!(world.outcomes(&world.undo(UndoTarget::Turn).await), ["removed z"]);
     assert_eq!(world.get("out/x").as_deref(), Some("2\n"));
+}
+
+#[tokio::test]
+async fn a_command_that_is_known_to_look_only_is_not_watched() {
+    let world = World::new();
+    world.put("a", "x\n");
+    for command in ["cat a | head -1", "ls; pwd", "grep -n x a 2>/dev/null", "true"] {
+        world.bash(command).await;
+    }
+    world.checkpoints.settled().await;
+    assert_eq!(world.records(), 0);
+    for (count, command) in ["cat a > b", "ls; touch c", "sed -i s/x/y/ a"].into_iter().enumerate() {
+        world.bash(command).await;
+        world.checkpoints.settled().await;
+        assert!(world.records() > count, "{command}");
+    }
 }

@@ -72,6 +72,11 @@ impl World {
         fs::read(self.path(name)).ok().map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
     }
 
+    /// How many records the session's log has.
+    pub fn records(&self) -> usize {
+        crate::store::checkpoints::log::read(&self.session.path().unwrap()).unwrap().len()
+    }
+
     pub fn notices(&self) -> Vec<String> {
         self.notices.lock().unwrap().clone()
     }
