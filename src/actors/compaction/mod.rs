@@ -1,7 +1,7 @@
 //! Compaction: what is folded away, what a model is asked to write about it, and what is stored. All of it but
 //! [`request`] is pure.
 //!
-//! - [`plan`]: from a context to the messages that are summarised, by the rules of [`cut`].
+//! - [`mod@plan`]: from a context to the messages that are summarised, by the rules of [`cut`].
 //! - [`files`]: which files the folded part read and changed.
 //! - [`conversation`]: messages as text; [`prompts`]: what is asked for.
 //! - [`request`]: asking for it.
