@@ -198,7 +198,7 @@ async fn compact(job: Job) -> Result<Compacted, String> {
         summary,
         first_kept_entry_id: plan.first_kept,
         tokens_before: plan.tokens_before,
-        system_message: Some(Arc::new(tree.system().to_message(now_ms()))),
+        system_message: Some(Arc::new(plan.system.to_message(now_ms()))),
         details: Some(plan.files.details()),
         usage: Some(summariser.usage()),
         from_hook: None,

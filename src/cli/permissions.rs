@@ -24,7 +24,7 @@ use crate::{
     },
     tools::{
         Operations,
-        permissions::{Policy, Rule, Source, gather, path_pattern::Places, plan},
+        permissions::{Policy, Rule, Source, gather, path_pattern::Places, plan, shell},
     },
 };
 
@@ -34,9 +34,6 @@ const FILE: &str = "permissions.json";
 const USAGE: &str = "troupe permissions list [--json]
 troupe permissions allow|ask|deny RULE [--project|--global]
 troupe permissions revoke N|RULE [--project|--global]";
-
-/// Shells whose language is the one that scripts are parsed by.
-const KNOWN_SHELLS: [&str; 3] = ["bash", "sh", "dash"];
 
 /// The guard of a run.
 ///
@@ -58,8 +55,7 @@ pub fn guard(
     let gathered = gathered.map_err(StartError::of)?;
     gathered.warnings.iter().for_each(|warning| warn(warning));
     let places = Places { project: vec![cwd.to_owned(), project.clone()], home: operations.place().home };
-    let shell = settings.shell_path().and_then(|path| Path::new(path).file_name());
-    let knows_shell = shell.is_none_or(|name| KNOWN_SHELLS.iter().any(|known| name == *known));
+    let knows_shell = shell::speaks(settings.shell_path());
     Ok(Permissions::new(PermissionsSetup {
         policy: Policy { mode: gathered.mode, rules: gathered.rules, places, knows_shell },
         ask_timeout: gathered.ask_timeout,

@@ -7,7 +7,7 @@ use super::{
     cut::{self, Part, Role, cut},
 };
 use crate::{
-    protocol::{AgentMessage, EntryBody, EntryId, entry::Replacement, tokens},
+    protocol::{AgentMessage, EntryBody, EntryId, entry::Replacement, system::SystemState, tokens},
     store::{
         jsonl::{EntryKind, Role as MessageRole},
         tree::{ContextEntry, SessionContext, TreeView},
@@ -40,6 +40,8 @@ pub struct Plan {
     pub tokens_before: u64,
     /// Estimated tokens of what stays, prompt and tools included.
     pub tokens_kept: u64,
+    /// Prompt and tools at the leaf.
+    pub system: SystemState,
     /// Files that were read and changed up to the cut.
     pub files: FileOps,
 }
@@ -94,7 +96,8 @@ pub fn plan(tree: &TreeView, keep: u64) -> Result<Plan, Refusal> {
     let system = AgentMessage::System(Arc::new(context.system.to_message(0)));
     let stays = parts[kept..].iter().filter(|part| part.role != Role::System).map(|part| part.tokens);
     let tokens_kept = stays.sum::<u64>() + tokens::of_message(&system);
-    Ok(Plan { first_kept, history, prefix, previous, tokens_before: context.tokens(), tokens_kept, files })
+    let tokens_before = context.tokens();
+    Ok(Plan { first_kept, history, prefix, previous, tokens_before, tokens_kept, system: context.system, files })
 }
 
 fn size(context: &SessionContext, entry: &ContextEntry) -> u64 {

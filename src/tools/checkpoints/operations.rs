@@ -15,7 +15,7 @@ use crate::tools::{
         FileReader, FileStat, FindHits, FindQuery, FolderEntry, GrepHits, GrepQuery, Operations, Place, Process,
         SearchError, ShellCommand,
     },
-    permissions::read_only,
+    permissions::{read_only, shell},
 };
 
 /// What tools of one turn work with: the operations below, and a checkpoint of what they change.
@@ -45,12 +45,9 @@ impl Checkpointing {
     }
 }
 
-/// Whether a command is known to change nothing: then nobody waits for a look at the workspace. The parser speaks the
-/// language of the usual shells.
+/// Whether a command is known to change nothing: then nobody waits for a look at the workspace.
 fn only_looks(command: &ShellCommand) -> bool {
-    let shell = command.shell.as_deref().and_then(|shell| Path::new(shell).file_name());
-    shell.is_none_or(|name| name == "bash" || name == "sh" || name == "dash")
-        && read_only::check(&command.script).is_ok()
+    shell::speaks(command.shell.as_deref()) && read_only::check(&command.script).is_ok()
 }
 
 impl Operations for Checkpointing {

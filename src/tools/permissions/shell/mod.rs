@@ -28,6 +28,16 @@ mod wrappers;
 pub use builtins::{Standing, changes_folder, plain_cd};
 pub use word::{Shape, Word, quote};
 
+/// Shells whose language the parser speaks.
+const SHELLS: [&str; 3] = ["bash", "sh", "dash"];
+
+/// Whether the parser speaks the language of a shell by its path; none is the usual one.
+#[must_use]
+pub fn speaks(shell: Option<&str>) -> bool {
+    let name = shell.and_then(|shell| std::path::Path::new(shell).file_name());
+    name.is_none_or(|name| SHELLS.iter().any(|known| name == *known))
+}
+
 /// What a script would do.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Script {
