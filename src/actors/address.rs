@@ -176,6 +176,12 @@ impl<M: Message> Slot<M> {
         self.0.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
+    /// Whether both are the same place.
+    #[must_use]
+    pub fn is(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+
     /// Sends to the current incarnation.
     ///
     /// # Errors

@@ -20,6 +20,7 @@ use crate::{
         },
         event::Seq,
         route::{RouteAsk, RouteVerdict},
+        session_change::SessionShutdownAsk,
     },
 };
 
@@ -216,6 +217,34 @@ impl Chain {
             }
         }
         Walked { value: message, failures }
+    }
+
+    /// Asks whether the session may be replaced: `ask` is one of the two questions about that. The first that objects
+    /// ends it; the value is true then.
+    pub async fn objects(&self, by: &Asking, ask: Ask) -> Walked<bool> {
+        let mut failures = Vec::new();
+        for link in self.at(ask.point()) {
+            match put(link, by, ask.clone()).await {
+                Ok(Verdict::BeforeSwitch(verdict) | Verdict::BeforeFork(verdict)) if verdict.cancel => {
+                    return Walked { value: true, failures };
+                }
+                Ok(Verdict::BeforeSwitch(_) | Verdict::BeforeFork(_)) => {}
+                other => failures.push(failure(link, other)),
+            }
+        }
+        Walked { value: false, failures }
+    }
+
+    /// Says that the session ends, and waits for those who want to keep something.
+    pub async fn farewell(&self, by: &Asking, ask: SessionShutdownAsk) -> Walked<()> {
+        let mut failures = Vec::new();
+        for link in self.at(AskPoint::SessionShutdown) {
+            match put(link, by, Ask::SessionShutdown(ask.clone())).await {
+                Ok(Verdict::SessionShutdown) => {}
+                other => failures.push(failure(link, other)),
+            }
+        }
+        Walked { value: (), failures }
     }
 
     /// Puts one of the machine's own questions; none when nobody intervenes there.

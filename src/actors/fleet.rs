@@ -1,6 +1,6 @@
 //! The fleet: opens agents, addresses them, and starts them again when their supervisor fails. It does no I/O.
 
-use std::{collections::HashMap, sync::Arc, time::Duration};
+use std::{collections::HashMap, mem, sync::Arc, time::Duration};
 
 use dashmap::DashMap;
 use ractor::{Actor, ActorId, ActorProcessingErr, ActorRef, SupervisionEvent};
@@ -9,18 +9,24 @@ use tokio::time::Instant;
 use super::{
     address::Addr,
     agent::{Agent, AgentMsg},
+    farewell::Farewell,
     reply::ReplyTo,
     restart::{Exit, RestartDecision, RestartKind, RestartPolicy},
     shared::AgentShared,
-    spawn::{ended, spawn},
+    spawn::{ended, spawn, spawn_worker},
     subscriber::{Delivered, Delivery},
     trace,
     turn_loop::LoopMsg,
 };
-use crate::protocol::{Command, CommandError, Event, Published, Reply, event::Seq};
+use crate::protocol::{
+    Command, CommandError, Event, Published, Reply,
+    ask::AskPoint,
+    event::Seq,
+    session_change::{SessionEndReason, SessionShutdownAsk, SessionStartReason},
+};
 
-/// How long agents get to end their traces when the fleet is shut down.
-const SETTLE: Duration = Duration::from_secs(2);
+/// How long an agent that is closed gets to end its trace, and extensions to hear of it.
+const SETTLE: Duration = Duration::from_secs(3);
 
 /// All agents of the process. Kept apart from the fleet's actor, so that a restarted one knows them.
 pub type Agents = Arc<DashMap<Arc<str>, Arc<AgentShared>>>;
@@ -43,18 +49,33 @@ pub enum FleetMsg {
     Gone(ActorId, Exit),
     /// The wait before a restart is over.
     Restart(Arc<str>),
+    /// End an agent's trace, then the agent; the answer comes when it is gone.
+    Close(Box<CloseAgent>),
     /// End all traces, then all agents; the answer comes when all are gone.
     ShutDown(ReplyTo),
-    /// An agent has ended its trace.
+    /// An agent that is to go has ended its trace.
     Idle(Arc<str>),
-    /// Agents that did not end their traces had their time.
-    SettleOver,
+    /// An agent that is to go had its time.
+    SettleOver(Arc<str>),
 }
 
 /// An agent to be opened.
 pub struct OpenAgent {
     /// The agent.
     pub shared: Arc<AgentShared>,
+    /// Why its session begins, when whoever watches is to be told at once.
+    pub start: Option<SessionStartReason>,
+    /// Who wants to know.
+    pub reply: ReplyTo,
+}
+
+/// An agent to be closed.
+#[derive(Debug)]
+pub struct CloseAgent {
+    /// Which.
+    pub agent: Arc<str>,
+    /// What extensions are told.
+    pub farewell: SessionShutdownAsk,
     /// Who wants to know.
     pub reply: ReplyTo,
 }
@@ -78,8 +99,30 @@ pub struct FleetState {
     histories: HashMap<Arc<str>, Vec<Duration>>,
     parked: HashMap<Arc<str>, String>,
     begun: Instant,
-    /// Set when the fleet is being shut down: who wants to know, and the agents whose traces still run.
-    closing: Option<(Option<ReplyTo>, Vec<Arc<str>>)>,
+    /// Agents that are to go.
+    leaving: HashMap<Arc<str>, Leaving>,
+    /// Workers that tell extensions of the end of an agent.
+    farewells: HashMap<ActorId, Arc<str>>,
+    /// Set when the fleet is being shut down: who wants to know.
+    closing: Option<Option<ReplyTo>>,
+}
+
+/// An agent on its way out.
+struct Leaving {
+    step: LeavingStep,
+    farewell: SessionShutdownAsk,
+    reply: Option<ReplyTo>,
+}
+
+/// How far an agent is on its way out.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum LeavingStep {
+    /// It ends its trace.
+    Settling,
+    /// Extensions are told.
+    Farewell,
+    /// Nothing holds it up.
+    Ready,
 }
 
 /// The actor.
@@ -96,6 +139,8 @@ impl Actor for Fleet {
             histories: HashMap::new(),
             parked: HashMap::new(),
             begun: Instant::now(),
+            leaving: HashMap::new(),
+            farewells: HashMap::new(),
             closing: None,
             agents,
         };
@@ -115,9 +160,12 @@ impl Actor for Fleet {
     ) -> Result<(), ActorProcessingErr> {
         match message {
             FleetMsg::Open(open) => {
-                let OpenAgent { shared, reply } = *open;
+                let OpenAgent { shared, start, reply } = *open;
                 match state.try_start(&myself, shared.clone()).await {
                     Ok(()) => {
+                        if let Some(reason) = start {
+                            shared.publish(vec![Event::SessionStart { reason, previous_session_file: None }]);
+                        }
                         // Whoever opens a parked agent again wants another try.
                         state.parked.remove(&shared.id);
                         state.histories.remove(&shared.id);
@@ -137,16 +185,18 @@ impl Actor for Fleet {
                     state.start(&myself, shared).await;
                 }
             }
-            FleetMsg::ShutDown(reply) => state.shut_down(&myself, reply),
-            FleetMsg::Idle(agent) => {
-                if let Some((_, running)) = &mut state.closing {
-                    running.retain(|known| *known != agent);
-                    if running.is_empty() {
-                        state.stop_all();
-                    }
+            FleetMsg::Close(close) => {
+                let CloseAgent { agent, farewell, reply } = *close;
+                if state.members.values().any(|member| member.id == agent) {
+                    state.leave(&myself, &agent, farewell, Some(reply));
+                } else {
+                    state.forget(&agent);
+                    reply.send(Ok(Reply::Done));
                 }
             }
-            FleetMsg::SettleOver => state.stop_all(),
+            FleetMsg::ShutDown(reply) => state.shut_down(&myself, reply),
+            FleetMsg::Idle(agent) => state.farewell(&myself, &agent).await,
+            FleetMsg::SettleOver(agent) => state.ready(&agent),
         }
         Ok(())
     }
@@ -192,20 +242,33 @@ impl FleetState {
     }
 
     fn gone(&mut self, myself: &ActorRef<FleetMsg>, id: ActorId, exit: &Exit) {
+        if let Some(agent) = self.farewells.remove(&id) {
+            return self.ready(&agent);
+        }
         let Some(member) = self.members.remove(&id) else { return };
         if let Some(shared) = self.agents.get(&member.id) {
             shared.turn_loop.clear();
         }
-        if self.closing.is_some() {
-            if self.members.is_empty()
-                && let Some((reply, _)) = &mut self.closing
-                && let Some(reply) = reply.take()
-            {
+        if let Some(leaving) = self.leaving.remove(&member.id) {
+            self.forget(&member.id);
+            if let Some(reply) = leaving.reply {
                 reply.send(Ok(Reply::Done));
             }
-            return;
+        } else if self.closing.is_none() {
+            return self.decide(myself, &member.id, exit);
         }
-        self.decide(myself, &member.id, exit);
+        if self.members.is_empty()
+            && let Some(reply) = self.closing.as_mut().and_then(Option::take)
+        {
+            reply.send(Ok(Reply::Done));
+        }
+    }
+
+    /// An agent is not one of the fleet any more.
+    fn forget(&mut self, agent: &Arc<str>) {
+        self.agents.remove(agent);
+        self.histories.remove(agent);
+        self.parked.remove(agent);
     }
 
     fn decide(&mut self, myself: &ActorRef<FleetMsg>, agent: &Arc<str>, exit: &Exit) {
@@ -238,20 +301,65 @@ impl FleetState {
 
     fn shut_down(&mut self, myself: &ActorRef<FleetMsg>, reply: ReplyTo) {
         if self.members.is_empty() {
-            self.closing = Some((None, Vec::new()));
+            self.closing = Some(None);
             return reply.send(Ok(Reply::Done));
         }
-        let running: Vec<_> = self.members.values().map(|member| member.id.clone()).collect();
-        for agent in &running {
-            let (me, id) = (Addr::of(myself), agent.clone());
-            self.command(agent, Command::Abort, ReplyTo::new(move |_| me.tell(FleetMsg::Idle(id))));
+        self.closing = Some(Some(reply));
+        let agents: Vec<_> = self.members.values().map(|member| member.id.clone()).collect();
+        for agent in agents {
+            let farewell = SessionShutdownAsk { reason: SessionEndReason::Quit, target_session_file: None };
+            if !self.leaving.contains_key(&agent) {
+                self.leave(myself, &agent, farewell, None);
+            }
         }
-        self.closing = Some((Some(reply), running));
-        myself.send_after(SETTLE, || FleetMsg::SettleOver);
     }
 
-    fn stop_all(&self) {
-        self.members.values().for_each(|member| member.addr.actor().stop(None));
+    /// An agent is to go: its trace is ended first.
+    fn leave(
+        &mut self,
+        myself: &ActorRef<FleetMsg>,
+        agent: &Arc<str>,
+        farewell: SessionShutdownAsk,
+        reply: Option<ReplyTo>,
+    ) {
+        let leaving = Leaving { step: LeavingStep::Settling, farewell, reply };
+        if let Some(Leaving { reply: Some(earlier), .. }) = self.leaving.insert(agent.clone(), leaving) {
+            earlier.send(Ok(Reply::Done));
+        }
+        let (me, id) = (Addr::of(myself), agent.clone());
+        self.command(agent, Command::Abort, ReplyTo::new(move |_| me.tell(FleetMsg::Idle(id))));
+        let agent = agent.clone();
+        myself.send_after(SETTLE, move || FleetMsg::SettleOver(agent));
+    }
+
+    /// The trace is over: extensions are told of the end, and waited for.
+    async fn farewell(&mut self, myself: &ActorRef<FleetMsg>, agent: &Arc<str>) {
+        let Some(leaving) = self.leaving.get_mut(agent) else { return };
+        if mem::replace(&mut leaving.step, LeavingStep::Farewell) != LeavingStep::Settling {
+            return;
+        }
+        let ask = leaving.farewell.clone();
+        let shared = self.agents.get(agent).map(|entry| entry.value().clone());
+        if let Some(shared) = shared.filter(|shared| shared.config.chain.has(AskPoint::SessionShutdown)) {
+            let label = agent.to_string();
+            if let Ok(worker) = spawn_worker("Farewell", label, Farewell, shared, ask, myself.get_cell()).await {
+                self.farewells.insert(worker.id(), agent.clone());
+                return;
+            }
+        }
+        self.ready(agent);
+    }
+
+    /// Nothing holds up the end of an agent any more. When all go, they go together: until then they see each other.
+    fn ready(&mut self, agent: &Arc<str>) {
+        let Some(leaving) = self.leaving.get_mut(agent) else { return };
+        leaving.step = LeavingStep::Ready;
+        let alone = self.closing.is_none();
+        if alone || self.leaving.values().all(|leaving| leaving.step == LeavingStep::Ready) {
+            for member in self.members.values().filter(|member| !alone || member.id == *agent) {
+                member.addr.actor().stop(None);
+            }
+        }
     }
 }
 

@@ -4,9 +4,10 @@
 //! |---|---|
 //! | [`runtime`], [`extensions`], [`fleet`], [`agent`] | the supervisors, from the root down |
 //! | [`session_writer`], [`event_bus`], [`compactor`], [`jobs`], [`turn_loop`] | the actors of one agent, in the order of their start |
-//! | [`prepare`], [`provider_stream`], [`tool_batch`], [`tool_call`], [`asker`], [`call_guard`], [`input_guard`], [`store_check`], [`job_worker`] | workers: one piece of work each; only they may wait |
+//! | [`prepare`], [`provider_stream`], [`tool_batch`], [`tool_call`], [`asker`], [`call_guard`], [`input_guard`], [`store_check`], [`job_worker`], [`replacing`], [`farewell`] | workers: one piece of work each; only they may wait |
 //! | [`extension`], [`chain`] | extensions: their actor, and how they are asked |
 //! | [`compaction`] | what a compaction folds away, and the requests for summaries |
+//! | [`agent_factory`] | what makes an agent on a session |
 //! | [`dispatch`] | where a request of a virtual model goes |
 //! | [`front`] | those who give agents work and show what they do |
 //! | [`turn`], [`turn_io`], [`queues`], [`batch`], [`retry`], [`resume`], [`route_facts`], [`job_news`], [`restart`] | pure: the turn loop's machine and its parts, the restart policy |
@@ -14,6 +15,7 @@
 
 pub mod address;
 pub mod agent;
+pub mod agent_factory;
 pub mod asker;
 pub mod batch;
 pub mod call_guard;
@@ -24,6 +26,7 @@ pub mod dispatch;
 pub mod event_bus;
 pub mod extension;
 pub mod extensions;
+pub mod farewell;
 pub mod fleet;
 pub mod front;
 pub mod input_guard;
@@ -33,6 +36,7 @@ pub mod jobs;
 pub mod prepare;
 pub mod provider_stream;
 pub mod queues;
+pub mod replacing;
 pub mod reply;
 pub mod restart;
 pub mod resume;

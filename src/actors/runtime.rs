@@ -12,7 +12,7 @@ use tokio::{sync::oneshot, time::Instant};
 
 use super::{
     address::{Addr, Recipient, Slot},
-    extensions::{Extensions, ExtensionsMsg},
+    extensions::{Extensions, ExtensionsMsg, RunningExtensions},
     fleet::{Agents, Fleet, FleetMsg},
     reply::ReplyTo,
     restart::{Exit, RestartDecision, RestartKind, RestartPolicy},
@@ -30,10 +30,19 @@ const LAST_WORDS: Duration = Duration::from_secs(1);
 /// A front's start: its actor.
 pub type FrontStart<'a> = Pin<Box<dyn Future<Output = Result<ActorCell, Exit>> + Send + 'a>>;
 
+/// Where a front end finds the other parts of the runtime.
+#[derive(Clone, Default)]
+pub struct Parts {
+    /// Who opens and addresses agents.
+    pub fleet: Slot<FleetMsg>,
+    /// Who runs the extensions that agents ask.
+    pub extensions: Slot<ExtensionsMsg>,
+}
+
 /// Starts the front end: the one who gives the agents work and shows what they do.
 pub trait FrontFactory: Send + Sync {
     /// Starts it below `supervisor`. It says through `done` how the process should end.
-    fn start(&self, fleet: Slot<FleetMsg>, done: Recipient<i32>, supervisor: ActorCell) -> FrontStart<'_>;
+    fn start(&self, parts: Parts, done: Recipient<i32>, supervisor: ActorCell) -> FrontStart<'_>;
 }
 
 /// What the root is told.
@@ -61,11 +70,11 @@ pub enum Part {
 /// What the root begins with.
 pub struct RuntimeArgs {
     /// The extensions.
-    pub extensions: Vec<Observer>,
+    pub extensions: RunningExtensions,
     /// The agents that are open.
     pub agents: Agents,
-    /// The place of the fleet.
-    pub fleet: Slot<FleetMsg>,
+    /// The places of the parts.
+    pub parts: Parts,
     /// The front.
     pub front: Arc<dyn FrontFactory>,
     /// Where the exit code goes.
@@ -74,9 +83,9 @@ pub struct RuntimeArgs {
 
 /// State of the root.
 pub struct RuntimeState {
-    extensions: Vec<Observer>,
+    extensions: RunningExtensions,
     agents: Agents,
-    fleet: Slot<FleetMsg>,
+    parts: Parts,
     exit: Option<oneshot::Sender<i32>>,
     code: Option<i32>,
     running: Vec<(ActorId, Option<Part>)>,
@@ -101,7 +110,7 @@ impl Actor for Runtime {
         let mut state = RuntimeState {
             extensions: args.extensions,
             agents: args.agents,
-            fleet: args.fleet.clone(),
+            parts: args.parts.clone(),
             exit: Some(args.exit),
             code: None,
             running: Vec::new(),
@@ -113,7 +122,7 @@ impl Actor for Runtime {
             state.start(&myself, part).await.map_err(|exit| exit.cause().to_owned())?;
         }
         let done = Recipient::new(Addr::of(&myself), RuntimeMsg::Done);
-        let front = args.front.start(args.fleet, done, myself.get_cell()).await;
+        let front = args.front.start(args.parts, done, myself.get_cell()).await;
         let front = front.map_err(|exit| format!("the front end did not start: {}", exit.cause()))?;
         state.running.push((front.get_id(), None));
         state.front = Some(front);
@@ -176,12 +185,14 @@ impl RuntimeState {
             Part::Extensions => {
                 let addr: Addr<ExtensionsMsg> =
                     spawn("Extensions", "", Extensions, self.extensions.clone(), supervisor).await?;
-                addr.id()
+                let id = addr.id();
+                self.parts.extensions.fill(addr);
+                id
             }
             Part::Fleet => {
                 let addr = spawn("Fleet", "", Fleet, self.agents.clone(), supervisor).await?;
                 let id = addr.id();
-                self.fleet.fill(addr);
+                self.parts.fleet.fill(addr);
                 id
             }
         };
@@ -190,8 +201,9 @@ impl RuntimeState {
     }
 
     fn decide(&mut self, myself: &ActorRef<RuntimeMsg>, part: Part, exit: &Exit) {
-        if part == Part::Fleet {
-            self.fleet.clear();
+        match part {
+            Part::Extensions => self.parts.extensions.clear(),
+            Part::Fleet => self.parts.fleet.clear(),
         }
         if self.code.is_some() {
             return;
@@ -218,7 +230,7 @@ impl RuntimeState {
         let me = Addr::of(myself);
         let drained = me.clone();
         let reply = ReplyTo::new(move |_| drained.tell(RuntimeMsg::Drained));
-        self.fleet.tell(FleetMsg::ShutDown(reply));
+        self.parts.fleet.tell(FleetMsg::ShutDown(reply));
         myself.send_after(DRAIN, || RuntimeMsg::Drained);
     }
 }
@@ -241,7 +253,8 @@ impl RuntimeHandle {
         front: Arc<dyn FrontFactory>,
     ) -> Result<Self, Exit> {
         let (sender, exit) = oneshot::channel();
-        let args = RuntimeArgs { extensions, agents, fleet, front, exit: sender };
+        let parts = Parts { fleet, ..Parts::default() };
+        let args = RuntimeArgs { extensions: RunningExtensions::new(extensions), agents, parts, front, exit: sender };
         let root = spawn_root("Runtime", Runtime, args).await?;
         Ok(Self { root, exit: Mutex::new(Some(exit)) })
     }

@@ -92,6 +92,12 @@ pub struct Observer {
     pub watches: Watches,
 }
 
+impl std::fmt::Debug for Observer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Observer({})", self.extension.name())
+    }
+}
+
 /// What an agent is made of. Fixed for its life.
 pub struct AgentConfig {
     /// The folder that it works in.

@@ -3,12 +3,13 @@
 //! Reading order: [`mod@env`] takes the process's surroundings once, [`subcommand`] looks at the first word
 //! ([`listing`] has what one of them prints, [`auth`] handles keys and logins, [`packages`] installs), [`args`] reads the flags ([`args::LowArgs`], what was typed) and works out
 //! their meaning ([`args::HiArgs`]), [`mode`] picks the front end, [`stdin`], [`files`] and [`first_message`] gather the
-//! prompts, [`operations`] chooses what files and processes the agent works with ([`remote`]: another machine's; [`sandbox`]: how
+//! prompts, [`base`] holds what all agents of the process have in common, [`setup`] makes one of them, [`operations`] chooses what files and processes the agent works with ([`remote`]: another machine's; [`sandbox`]: how
 //! far it is confined),
 //! [`cassette`] records or replays the exchanges with providers, [`exit`] names the ways out.
 
 pub mod args;
 pub mod auth;
+pub mod base;
 pub mod cassette;
 mod checkpoints;
 pub mod env;

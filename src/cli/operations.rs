@@ -32,7 +32,7 @@ pub struct AgentOperations {
     /// The folder, on the machine that they are of.
     pub cwd: PathBuf,
     /// The other machine, if it is one.
-    pub remote: Option<Remote>,
+    pub remote: Option<Arc<Remote>>,
     /// What the model is told about them.
     pub sections: Vec<Arc<dyn SectionSource>>,
     /// What ends them.
@@ -60,15 +60,15 @@ impl Closings {
 ///
 /// # Errors
 /// What was asked for cannot be had: nothing runs unconfined that was to be confined.
-pub async fn choose(
+pub fn choose(
     environment: &Environment,
     args: &HiArgs,
     settings: &Settings,
     chosen: &ChosenSession,
-    secrets: Vec<String>,
+    remote: Option<Arc<Remote>>,
 ) -> Result<AgentOperations, StartError> {
     let confined = confinement(environment, args, settings, &chosen.cwd)?;
-    let Some(target) = &args.ssh else {
+    let Some(remote) = remote else {
         let local: Arc<dyn Operations> = Arc::new(Local);
         let closings = Closings::default();
         let (operations, plan_operations, sections) = match confined {
@@ -93,7 +93,6 @@ pub async fn choose(
                     the user of that machine there.";
         return Err(StartError::Failed(text.to_owned()));
     }
-    let remote = Remote::connect(target, settings, secrets, environment, args.resources.context_files).await?;
     let operations = remote.operations();
     let sections = told("machine", remote.description());
     Ok(AgentOperations {

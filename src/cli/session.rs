@@ -25,6 +25,20 @@ pub struct ChosenSession {
     pub cwd: PathBuf,
     /// It has no entries of an earlier run.
     pub is_new: bool,
+    /// The program begins with it.
+    pub is_first: bool,
+    /// The name that it is to get.
+    pub name: Option<String>,
+}
+
+impl ChosenSession {
+    /// A session that takes the place of the one that the program began with.
+    #[must_use]
+    pub fn following(store: SessionStore, journal: Sidecar) -> Self {
+        let view = store.view();
+        let cwd = PathBuf::from(&view.header().cwd);
+        Self { cwd, is_new: view.is_empty(), is_first: false, name: None, store, journal }
+    }
 }
 
 /// Finds, opens or makes the session.
@@ -79,8 +93,8 @@ pub fn choose(environment: &Environment, args: &HiArgs, settings: &Settings) -> 
         Some(path) => Sidecar::open(&path).map_err(StartError::of)?,
         None => Sidecar::in_memory(),
     };
-    let cwd = PathBuf::from(&view.header().cwd);
-    Ok(ChosenSession { cwd, is_new: view.is_empty(), store, journal })
+    let chosen = ChosenSession::following(store, journal);
+    Ok(ChosenSession { is_first: true, name: args.name.clone(), ..chosen })
 }
 
 fn find(target: &SessionTarget, dir: &SessionDir) -> Result<PathBuf, StartError> {

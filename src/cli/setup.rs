@@ -6,16 +6,14 @@ use serde_json::Value;
 
 use super::{
     args::HiArgs,
+    base::Base,
     cassette::Deck,
-    checkpoints,
-    env::Environment,
-    local,
+    checkpoints, local,
     operations::{self, Closings},
     paths::with_home,
     permissions,
     project::Project,
     prompt::ProjectResources,
-    remote::Remote,
     run::warn,
     session::ChosenSession,
     start::StartError,
@@ -25,14 +23,13 @@ use crate::{
         chain::{Chain, Link},
         retry::RetrySettings,
         session_writer::SessionPlace,
-        shared::{AgentConfig, AgentShared, Observer, ProviderSource, Selection, SettingsSink},
+        shared::{AgentConfig, AgentShared, ProviderSource, Selection, SettingsSink},
     },
-    extensions::{Extension, ExtensionRegistry, Questions},
+    extensions::ExtensionRegistry,
     protocol::{EntryBody, Model, ModelRef, ThinkingLevel, wire::CommandInfo},
     providers::{
         self, CacheRetention, Provider, RequestRetry, Secret, Timeouts,
         catalogue::{Catalogue, LiveCatalogue, OFFLINE, SCRIPT, TROUPE},
-        environment::Environment as Variables,
         http,
         offline::Offline,
         scripted::Scripted,
@@ -54,81 +51,58 @@ use crate::{
     },
 };
 
-/// All that is needed to start.
+/// An agent that was made, and what must be done when it is closed.
 pub struct Setup {
     /// The agent.
     pub shared: Arc<AgentShared>,
-    /// Extensions.
-    pub observers: Vec<Observer>,
     /// Slash commands that prompts may use.
     pub commands: Vec<CommandInfo>,
-    /// What is recorded or replayed.
-    pub deck: Deck,
-    /// The machine that tools work on, when it is another one.
-    pub remote: Option<Remote>,
     /// What ends the agent's sandboxes.
     pub closings: Closings,
 }
 
-/// Gathers everything.
+/// Makes the agent of a session.
 ///
 /// # Errors
-/// What prevents the start.
+/// What prevents it.
 pub async fn build(
-    environment: &Environment,
-    args: HiArgs,
-    extensions: &ExtensionRegistry,
-    (settings, project): (Settings, Project),
+    base: &Base,
     chosen: ChosenSession,
+    settings: Settings,
+    project: &Project,
 ) -> Result<Setup, StartError> {
-    let mut catalogue = Catalogue::load(&environment.user_dir, Variables::of_process());
-    let script = script_wire(&args, &mut catalogue)?;
-    let deck = Deck::open(&args.cassette, environment, &chosen.cwd, &mut catalogue)?;
-    let context = chosen.store.view().context();
-    let session_model = session_model(&context).filter(|_| !chosen.is_new);
-    let (catalogue, servers) = match deck.is_replay() {
-        true => (catalogue, Vec::new()),
-        false => local::with_named(catalogue, &args, &settings, session_model.as_ref()).await?,
-    };
-    let live = with_extensions(catalogue, extensions);
+    let Base { environment, args, deck, .. } = base;
+    let extensions = &base.extensions();
+    let live = base.catalogue.clone();
     let catalogue = live.now();
-    let tools = all_tools(extensions);
-    let active = active_tools(&args, &settings, &tools, &chosen, &context)?;
-    let Some(choice) = choose_model(&args, &settings, &catalogue, &chosen, &context, &deck)? else {
+    let context = chosen.store.view().context();
+    let tools = all_tools(extensions.registry());
+    let active = active_tools(args, &settings, &tools, &chosen, &context)?;
+    let Some(choice) = choose_model(args, &settings, &catalogue, &chosen, &context, deck)? else {
         return Err(StartError::Failed(local::no_model(environment).await));
     };
-    local::note_guess(&servers, &choice.model);
+    local::note_guess(&base.servers, &choice.model);
     if choice.model.provider == TROUPE && choice.model.id == SCRIPT && args.script.is_none() {
         let text =
             "The model troupe/script plays a file: name it with --script FILE (docs/scripted-provider.md says how).";
         return Err(StartError::Failed(text.to_owned()));
     }
-    let secrets = catalogue.credentials().secret_variables();
-    let works_with = operations::choose(environment, &args, &settings, &chosen, secrets).await?;
+    let works_with = operations::choose(environment, args, &settings, &chosen, base.remote.clone())?;
     if works_with.remote.is_none() && context.system.sections.iter().any(|(name, _)| name == "machine") {
         warn("This session worked on another machine; its tools work on this one now. Go on there with --ssh.");
     }
-    let mut resources = ProjectResources::load(environment, &args, &settings, &chosen.cwd, &project)?;
+    let mut resources = ProjectResources::load(environment, args, &settings, &chosen.cwd, project)?;
     if let Some(remote) = &works_with.remote {
         resources = resources.elsewhere(works_with.cwd.clone(), remote.context_files());
     }
     resources.warnings().iter().for_each(|warning| warn(warning));
     let commands = resources.commands();
 
-    let questions = Questions::default();
+    let questions = base.questions.clone();
     let permissions =
-        permissions::guard(environment, &args, &settings, &works_with.cwd, &questions, works_with.operations.clone())?;
+        permissions::guard(environment, args, &settings, &works_with.cwd, &questions, works_with.operations.clone())?;
     // The last one: it judges what is left when all others have changed what they want.
-    let guard: Arc<dyn Extension> = permissions.clone();
-    let observers: Vec<Observer> = extensions
-        .iter()
-        .chain([&guard])
-        .map(|extension| Observer {
-            extension: extension.clone(),
-            slot: Default::default(),
-            watches: Default::default(),
-        })
-        .collect();
+    let observers = extensions.observers_with(permissions.clone());
     let links = observers.iter().map(|o| Link { extension: o.extension.clone(), slot: o.slot.clone() }).collect();
 
     let facts = SessionFacts {
@@ -156,7 +130,11 @@ pub async fn build(
             max_asked_ms: millis(request_retry.max_delay),
         },
         auto_compaction: settings.compaction(None).enabled,
-        plan_mode: args.permissions.plan.unwrap_or_else(|| permissions::plans(&chosen.store.view())),
+        plan_mode: args
+            .permissions
+            .plan
+            .filter(|_| chosen.is_first)
+            .unwrap_or_else(|| permissions::plans(&chosen.store.view())),
     };
     if selection.plan_mode {
         works_with.plan_operations.prepare();
@@ -175,16 +153,16 @@ pub async fn build(
         role: "main".into(),
         providers: Arc::new(Wires {
             offline: Arc::new(Offline),
-            script,
+            script: base.script.clone(),
             catalogue: live.clone(),
             transport: deck.transport(),
         }),
         catalogue: live,
         tools: Arc::new(tools.iter().cloned().collect()),
         chain: Chain::new(links),
-        observers: observers.clone(),
+        observers,
         resources: Arc::new(resources),
-        sections: works_with.sections.into_iter().chain(extensions.sections()).collect(),
+        sections: works_with.sections.into_iter().chain(extensions.registry().sections()).collect(),
         settings: Arc::new(Stored(Mutex::new(settings))),
         operations: works_with.operations,
         user_operations: works_with.user_operations,
@@ -193,10 +171,10 @@ pub async fn build(
         questions,
         facts,
     };
-    record_start(&args, &chosen, &selection, &context, &catalogue)?;
+    record_start(&chosen, &selection, &context, &catalogue)?;
     let place = SessionPlace::new(chosen.store, chosen.journal).with_checkpoints(checkpoints);
-    let shared = AgentShared::new("main".into(), Arc::new(config), place, selection);
-    Ok(Setup { shared, observers, commands, deck, remote: works_with.remote, closings: works_with.closings })
+    let shared = AgentShared::new(base.next_agent(), Arc::new(config), place, selection);
+    Ok(Setup { shared, commands, closings: works_with.closings })
 }
 
 /// The catalogue with what extensions register; what is wrong with it is told.
@@ -217,7 +195,6 @@ fn millis(duration: std::time::Duration) -> u64 {
 
 /// Entries that a start leaves: what a new session begins with, a level that was never recorded, a name.
 fn record_start(
-    args: &HiArgs,
     chosen: &ChosenSession,
     selection: &Selection,
     context: &SessionContext,
@@ -238,7 +215,7 @@ fn record_start(
     if selection.plan_mode != permissions::plans(&chosen.store.view()) {
         bodies.push(plan::entry(selection.plan_mode));
     }
-    if let Some(name) = &args.name {
+    if let Some(name) = &chosen.name {
         bodies.push(EntryBody::SessionInfo { name: Some(name.clone()) });
     }
     if bodies.is_empty() {
@@ -304,7 +281,7 @@ struct Choice {
 }
 
 /// The model that the session's branch ends with.
-fn session_model(context: &SessionContext) -> Option<ModelRef> {
+pub(super) fn session_model(context: &SessionContext) -> Option<ModelRef> {
     context.selected_model.clone().filter(|_| context.model.is_none()).or(context.model.clone())
 }
 
@@ -382,7 +359,7 @@ struct Wires {
 }
 
 /// The wire of the script that the command line names.
-fn script_wire(args: &HiArgs, catalogue: &mut Catalogue) -> Result<Option<Arc<dyn Provider>>, StartError> {
+pub(super) fn script_wire(args: &HiArgs, catalogue: &mut Catalogue) -> Result<Option<Arc<dyn Provider>>, StartError> {
     let Some(file) = &args.script else { return Ok(None) };
     let scripted = Scripted::from_file(file).map_err(StartError::of)?;
     if let Some(fields) = scripted.model_fields() {

@@ -4,20 +4,18 @@ use std::{path::PathBuf, sync::Arc};
 
 use super::{
     args::{HiArgs, OnDenied},
-    checkpoints,
+    base::{self, Base},
     env::Environment,
     exit::Exit,
     legacy, local, logging,
     mode::Mode,
-    project::Project,
     run::warn,
-    session,
-    setup::{self, Setup},
-    signals,
+    session, setup, signals,
 };
 use crate::{
     actors::{
         address::Slot,
+        agent_factory::MadeAgent,
         fleet::Agents,
         front::{
             printer::{DENIED, PrintMode, PrinterFactory},
@@ -86,13 +84,9 @@ pub fn run(
     }
     let user_settings = Settings::load(&environment.user_dir.join("settings.json"), None);
     let chosen = session::choose(environment, &args, &user_settings)?;
-    let project = Project::of(environment, args.trust, &user_settings, &chosen.cwd)?;
+    let (settings, project) = base::project_of(environment, &args, &chosen.cwd)?;
     let own = project.dir.as_deref().filter(|_| project.trusted);
-    legacy::notices(&environment.user_dir, own).iter().chain(&project.notice()).for_each(|notice| warn(notice));
-    let settings = project.settings(environment, user_settings);
-    for problem in settings.problems() {
-        warn(&problem.to_string());
-    }
+    legacy::notices(&environment.user_dir, own).iter().for_each(|notice| warn(notice));
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .enable_all()
@@ -100,8 +94,10 @@ pub fn run(
         .map_err(|error| StartError::Failed(format!("the async runtime did not start: {error}")))?;
     let fail_when_denied = args.permissions.on_denied == OnDenied::Fail;
     let exit = runtime.block_on(async {
-        let setup = setup::build(environment, args, &extensions, (settings, project), chosen).await?;
-        let exit = serve(setup, mode, prompts, fail_when_denied).await;
+        let base = Arc::new(Base::open(environment, args, &extensions, &settings, &chosen).await?);
+        let agent = base.agent(chosen, (settings, project)).await?;
+        let exit = serve(&base, agent, mode, prompts, fail_when_denied).await;
+        base.close().await;
         // A renewed token that is lost logs the user out.
         settle().await;
         exit
@@ -111,11 +107,17 @@ pub fn run(
     exit
 }
 
-async fn serve(setup: Setup, mode: Mode, prompts: Vec<Input>, fail_when_denied: bool) -> Result<Exit, StartError> {
-    let Setup { shared, observers, commands, deck, remote, closings } = setup;
-    let taken = shared.place.checkpoints.clone();
+async fn serve(
+    base: &Arc<Base>,
+    agent: MadeAgent,
+    mode: Mode,
+    prompts: Vec<Input>,
+    fail_when_denied: bool,
+) -> Result<Exit, StartError> {
+    let MadeAgent { shared, commands } = agent;
+    let observers = shared.config.observers.clone();
     let front: Arc<dyn FrontFactory> = match mode {
-        Mode::Rpc => Arc::new(RpcFactory { shared, commands }),
+        Mode::Rpc => Arc::new(RpcFactory { shared, commands, factory: base.clone() }),
         Mode::Json => Arc::new(PrinterFactory { shared, mode: PrintMode::Json, prompts, fail_when_denied }),
         Mode::Print | Mode::Interactive => {
             Arc::new(PrinterFactory { shared, mode: PrintMode::Text, prompts, fail_when_denied })
@@ -127,16 +129,7 @@ async fn serve(setup: Setup, mode: Mode, prompts: Vec<Input>, fail_when_denied: 
         .map_err(|exit| StartError::Failed(format!("the runtime did not start: {}", exit.cause())))?;
     let runtime = Arc::new(runtime);
     signals.serve(&runtime);
-    let code = runtime.wait().await;
-    if let Some(remote) = remote {
-        remote.close().await;
-    }
-    if let Some(taken) = taken {
-        checkpoints::finish(&taken).await;
-    }
-    deck.report();
-    closings.close();
-    Ok(exit_of(code))
+    Ok(exit_of(runtime.wait().await))
 }
 
 fn exit_of(code: i32) -> Exit {

@@ -18,6 +18,7 @@ use crate::{
         },
         route::{RouteAsk, RouteVerdict},
         section::SectionSource,
+        session_change::{BeforeForkAsk, BeforeSwitchAsk, ReplaceVerdict, SessionShutdownAsk},
     },
     tools::Tool,
 };
@@ -163,6 +164,24 @@ pub trait Extension: Send + Sync + 'static {
         let _ = ask;
         ready(BeforeSettleVerdict::default())
     }
+
+    /// Another session is about to take the place of this one.
+    fn before_switch<'a>(&'a self, ask: BeforeSwitchAsk) -> Answer<'a, ReplaceVerdict> {
+        let _ = ask;
+        ready(ReplaceVerdict::default())
+    }
+
+    /// A session that is taken from this one is about to take its place.
+    fn before_fork<'a>(&'a self, ask: BeforeForkAsk) -> Answer<'a, ReplaceVerdict> {
+        let _ = ask;
+        ready(ReplaceVerdict::default())
+    }
+
+    /// The session is about to end: the last chance to keep something. It is waited for, within the deadline.
+    fn session_shutdown<'a>(&'a self, ask: SessionShutdownAsk) -> Answer<'a, ()> {
+        let _ = ask;
+        ready(())
+    }
 }
 
 /// Puts a question to an extension: calls the method of its point.
@@ -183,5 +202,11 @@ pub async fn answer(extension: &dyn Extension, ask: Ask) -> Result<Verdict, Exte
         Ask::ToolResult(ask) => Verdict::ToolResult(extension.tool_result(*ask).await?),
         Ask::TurnEnd(ask) => Verdict::TurnEnd(extension.turn_end(ask).await?),
         Ask::BeforeSettle(ask) => Verdict::BeforeSettle(extension.before_settle(ask).await?),
+        Ask::BeforeSwitch(ask) => Verdict::BeforeSwitch(extension.before_switch(ask).await?),
+        Ask::BeforeFork(ask) => Verdict::BeforeFork(extension.before_fork(ask).await?),
+        Ask::SessionShutdown(ask) => {
+            extension.session_shutdown(ask).await?;
+            Verdict::SessionShutdown
+        }
     })
 }

@@ -8,9 +8,19 @@ use super::{
 };
 use crate::{protocol::section::SectionSource, providers::catalogue::LiveCatalogue, tools::Tool};
 
+/// Makes an extension.
+type MakeExtension = Arc<dyn Fn() -> Arc<dyn Extension> + Send + Sync>;
+
 /// An ordered list of extensions with unique names.
 #[derive(Clone, Default)]
-pub struct ExtensionRegistry(Vec<Arc<dyn Extension>>);
+pub struct ExtensionRegistry(Vec<Registered>);
+
+#[derive(Clone)]
+struct Registered {
+    extension: Arc<dyn Extension>,
+    /// How it is made anew; without, a reload leaves it as it is.
+    make: Option<MakeExtension>,
+}
 
 impl ExtensionRegistry {
     /// Adds an extension at the end.
@@ -18,16 +28,42 @@ impl ExtensionRegistry {
     /// # Errors
     /// When another one has the name.
     pub fn register(&mut self, extension: Arc<dyn Extension>) -> Result<(), DuplicateExtension> {
-        if self.0.iter().any(|known| known.name() == extension.name()) {
-            return Err(DuplicateExtension(extension.name().to_owned()));
+        self.add(Registered { extension, make: None })
+    }
+
+    /// Adds an extension that is made anew by each reload.
+    ///
+    /// # Errors
+    /// When another one has the name.
+    pub fn register_with(
+        &mut self,
+        make: impl Fn() -> Arc<dyn Extension> + Send + Sync + 'static,
+    ) -> Result<(), DuplicateExtension> {
+        self.add(Registered { extension: make(), make: Some(Arc::new(make)) })
+    }
+
+    fn add(&mut self, registered: Registered) -> Result<(), DuplicateExtension> {
+        let name = registered.extension.name();
+        if self.iter().any(|known| known.name() == name) {
+            return Err(DuplicateExtension(name.to_owned()));
         }
-        self.0.push(extension);
+        self.0.push(registered);
         Ok(())
+    }
+
+    /// The same list, with those made anew that say how.
+    #[must_use]
+    pub fn renewed(&self) -> Self {
+        let again = |Registered { extension, make }: &Registered| Registered {
+            extension: make.as_ref().map_or_else(|| extension.clone(), |make| make()),
+            make: make.clone(),
+        };
+        Self(self.0.iter().map(again).collect())
     }
 
     /// The extensions in order.
     pub fn iter(&self) -> impl Iterator<Item = &Arc<dyn Extension>> {
-        self.0.iter()
+        self.0.iter().map(|registered| &registered.extension)
     }
 
     /// Has all extensions register their providers and virtual models; those that could not, and why.
@@ -37,7 +73,7 @@ impl ExtensionRegistry {
             let models = ModelRegistrar::new(extension.name(), catalogue.clone());
             extension.register(&models).err().map(|error| (extension.name().to_owned(), error))
         };
-        self.0.iter().filter_map(register).collect()
+        self.iter().filter_map(register).collect()
     }
 
     /// Whether there is none.
@@ -49,14 +85,14 @@ impl ExtensionRegistry {
     /// The sections of all extensions, in order.
     #[must_use]
     pub fn sections(&self) -> Vec<Arc<dyn SectionSource>> {
-        self.0.iter().flat_map(|extension| extension.sections()).collect()
+        self.iter().flat_map(|extension| extension.sections()).collect()
     }
 
     /// The tools of all extensions, in order; of two with one name the first counts.
     #[must_use]
     pub fn tools(&self) -> Vec<Arc<dyn Tool>> {
         let mut tools: Vec<Arc<dyn Tool>> = Vec::new();
-        for tool in self.0.iter().flat_map(|extension| extension.tools()) {
+        for tool in self.iter().flat_map(|extension| extension.tools()) {
             if !tools.iter().any(|known| known.declaration().name == tool.declaration().name) {
                 tools.push(tool);
             }

@@ -15,6 +15,7 @@ use super::{
     message::{AgentMessage, AssistantMessage, Block, ImageBlock, ToolResultMessage},
     model::{ModelRef, ThinkingLevel},
     route::{RouteAsk, RouteVerdict},
+    session_change::{BeforeForkAsk, BeforeSwitchAsk, ReplaceVerdict, SessionShutdownAsk},
     tool::ToolOutput,
     usage::Usage,
 };
@@ -47,6 +48,12 @@ pub enum AskPoint {
     TurnEnd,
     /// When nothing is left to do, before the agent settles.
     BeforeSettle,
+    /// Before another session takes the place of this one.
+    BeforeSwitch,
+    /// Before a session that is taken from this one takes its place.
+    BeforeFork,
+    /// Before the session ends.
+    SessionShutdown,
 }
 
 impl AskPoint {
@@ -66,6 +73,9 @@ impl AskPoint {
             Self::ToolResult => "tool_result",
             Self::TurnEnd => "turn_end",
             Self::BeforeSettle => "agent_before_settle",
+            Self::BeforeSwitch => "session_before_switch",
+            Self::BeforeFork => "session_before_fork",
+            Self::SessionShutdown => "session_shutdown",
         }
     }
 
@@ -80,7 +90,7 @@ impl AskPoint {
     pub fn deadline(self) -> Duration {
         Duration::from_millis(match self {
             Self::Input | Self::Context => 2_000,
-            Self::BeforeRequest | Self::MessageEnd => 1_000,
+            Self::BeforeRequest | Self::MessageEnd | Self::SessionShutdown => 1_000,
             Self::Route => 10_000,
             _ => 5_000,
         })
@@ -114,6 +124,12 @@ pub enum Ask {
     TurnEnd(TurnEndAsk),
     /// See [`AskPoint::BeforeSettle`].
     BeforeSettle(BeforeSettleAsk),
+    /// See [`AskPoint::BeforeSwitch`].
+    BeforeSwitch(BeforeSwitchAsk),
+    /// See [`AskPoint::BeforeFork`].
+    BeforeFork(BeforeForkAsk),
+    /// See [`AskPoint::SessionShutdown`].
+    SessionShutdown(SessionShutdownAsk),
 }
 
 impl Ask {
@@ -133,6 +149,9 @@ impl Ask {
             Self::ToolResult(_) => AskPoint::ToolResult,
             Self::TurnEnd(_) => AskPoint::TurnEnd,
             Self::BeforeSettle(_) => AskPoint::BeforeSettle,
+            Self::BeforeSwitch(_) => AskPoint::BeforeSwitch,
+            Self::BeforeFork(_) => AskPoint::BeforeFork,
+            Self::SessionShutdown(_) => AskPoint::SessionShutdown,
         }
     }
 }
@@ -164,6 +183,12 @@ pub enum Verdict {
     TurnEnd(TurnEndVerdict),
     /// To [`Ask::BeforeSettle`].
     BeforeSettle(BeforeSettleVerdict),
+    /// To [`Ask::BeforeSwitch`].
+    BeforeSwitch(ReplaceVerdict),
+    /// To [`Ask::BeforeFork`].
+    BeforeFork(ReplaceVerdict),
+    /// To [`Ask::SessionShutdown`].
+    SessionShutdown,
 }
 
 /// A user's input is about to be taken.

@@ -13,6 +13,7 @@ use super::{
     message::{AgentMessage, AssistantMessage, ToolResultMessage},
     model::{ModelRef, ThinkingLevel},
     question::{Question, QuestionId},
+    session_change::SessionStartReason,
     stream::StreamEvent,
     tool::ToolOutput,
     usage::Usage,
@@ -45,6 +46,13 @@ pub struct Published {
 /// Something that happened in an agent.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Event {
+    /// The agent is open on a session.
+    SessionStart {
+        /// Why.
+        reason: SessionStartReason,
+        /// The file of the session whose place it took.
+        previous_session_file: Option<String>,
+    },
     /// A loop run begins.
     AgentStart,
     /// A turn begins: one model call and its tools.

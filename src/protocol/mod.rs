@@ -20,6 +20,7 @@ pub mod permission;
 pub mod question;
 pub mod route;
 pub mod section;
+pub mod session_change;
 pub mod stream;
 pub mod system;
 pub mod time;

@@ -13,7 +13,7 @@ use troupe::{
         front::client::AgentClient,
         reply::ReplyTo,
         retry::RetrySettings,
-        runtime::{FrontFactory, FrontStart, RuntimeHandle},
+        runtime::{FrontFactory, FrontStart, Parts, RuntimeHandle},
         session_writer::SessionPlace,
         shared::{
             AgentConfig, AgentShared, Observer, PlanOperations, ProviderSource, ResourceSource, Selection, SettingsSink,
@@ -145,7 +145,7 @@ impl SettingsSink for Plain {
 struct NoFront;
 
 impl FrontFactory for NoFront {
-    fn start(&self, _: Slot<FleetMsg>, _: Recipient<i32>, supervisor: ActorCell) -> FrontStart<'_> {
+    fn start(&self, _: Parts, _: Recipient<i32>, supervisor: ActorCell) -> FrontStart<'_> {
         Box::pin(async move { Ok(spawn("Front", "", Silent, (), supervisor).await?.actor().get_cell()) })
     }
 }

@@ -6,7 +6,7 @@ use tokio::time::Instant;
 use super::*;
 use crate::{
     actors::{
-        extensions::Extensions,
+        extensions::{Extensions, RunningExtensions},
         shared::Observer,
         spawn::spawn_root,
         testing::{Ext, FnTool, Parts, Reaction, find, moment, within},
@@ -49,7 +49,7 @@ async fn chain(extensions: Vec<Ext>) -> (Chain, ractor::ActorCell) {
         .into_iter()
         .map(|ext| Observer { extension: Arc::new(ext), slot: Slot::default(), watches: Default::default() })
         .collect();
-    let supervisor = spawn_root("Extensions", Extensions, observers.clone()).await.unwrap();
+    let supervisor = spawn_root("Extensions", Extensions, RunningExtensions::new(observers.clone())).await.unwrap();
     let links = observers.into_iter().map(|o| Link { extension: o.extension, slot: o.slot }).collect();
     (Chain::new(links), supervisor.actor().get_cell())
 }

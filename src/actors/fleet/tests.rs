@@ -62,7 +62,7 @@ async fn an_agent_that_dies_too_often_is_parked_and_says_so_to_everybody() {
 
     // Whoever opens it again gets another try.
     let (reply, opened) = ReplyTo::channel();
-    bench.fleet.tell(FleetMsg::Open(Box::new(OpenAgent { shared: bench.shared.clone(), reply })));
+    bench.fleet.tell(FleetMsg::Open(Box::new(OpenAgent { shared: bench.shared.clone(), start: None, reply })));
     opened.await.unwrap().unwrap();
     bench.run("more").await;
     assert_eq!(bench.results().len(), 2, "through all of this, each call got one result");

@@ -11,7 +11,7 @@ use crate::{
         shared::AgentShared,
         subscriber::{Delivery, Subscriber, SubscriberKind},
     },
-    protocol::{Command, CommandError},
+    protocol::{Command, CommandError, session_change::SessionStartReason},
 };
 
 /// One agent, as a front or a program sees it.
@@ -26,7 +26,7 @@ pub struct AgentClient {
 impl AgentClient {
     /// Opens the agent; the answer comes when it takes commands.
     pub fn open(&self, reply: ReplyTo) {
-        let open = OpenAgent { shared: self.shared.clone(), reply };
+        let open = OpenAgent { shared: self.shared.clone(), start: Some(SessionStartReason::Startup), reply };
         // Dropping what could not be delivered answers that it is lost.
         drop(self.fleet.try_tell(FleetMsg::Open(Box::new(open))));
     }

@@ -15,10 +15,9 @@ use super::{
 };
 use crate::{
     actors::{
-        address::{Addr, Recipient, Slot},
-        fleet::FleetMsg,
+        address::{Addr, Recipient},
         reply::{CommandResult, ReplyTo},
-        runtime::{FrontFactory, FrontStart},
+        runtime::{FrontFactory, FrontStart, Parts},
         shared::AgentShared,
         spawn::spawn,
         subscriber::{Backlog, Delivered, Delivery, SubscriberKind},
@@ -68,10 +67,10 @@ pub struct PrinterFactory {
 }
 
 impl FrontFactory for PrinterFactory {
-    fn start(&self, fleet: Slot<FleetMsg>, done: Recipient<i32>, supervisor: ActorCell) -> FrontStart<'_> {
+    fn start(&self, parts: Parts, done: Recipient<i32>, supervisor: ActorCell) -> FrontStart<'_> {
         Box::pin(async move {
             let args = PrinterArgs {
-                agent: AgentClient { shared: self.shared.clone(), fleet },
+                agent: AgentClient { shared: self.shared.clone(), fleet: parts.fleet },
                 mode: self.mode,
                 prompts: self.prompts.clone().into(),
                 fail_when_denied: self.fail_when_denied,

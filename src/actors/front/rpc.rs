@@ -5,9 +5,9 @@
 //! before it: it waits until this front has seen the bus up to there. Questions about state are answered from the
 //! front's own view, which holds exactly what the client has been told.
 
-use std::sync::Arc;
+use std::{collections::VecDeque, mem, path::PathBuf, sync::Arc};
 
-use ractor::{Actor, ActorCell, ActorProcessingErr, ActorRef};
+use ractor::{Actor, ActorCell, ActorId, ActorProcessingErr, ActorRef, SupervisionEvent};
 
 use super::{
     client::AgentClient,
@@ -17,12 +17,13 @@ use super::{
 };
 use crate::{
     actors::{
-        address::{Addr, Recipient, Slot},
-        fleet::FleetMsg,
+        address::{Addr, Recipient},
+        agent_factory::{AgentFactory, MadeAgent},
+        replacing::{ReplaceWork, Replaced, Replacement, Replacing},
         reply::{CommandResult, ReplyTo},
-        runtime::{FrontFactory, FrontStart},
+        runtime::{FrontFactory, FrontStart, Parts},
         shared::AgentShared,
-        spawn::spawn,
+        spawn::{ended, spawn, spawn_worker},
         subscriber::{Backlog, Delivered, Delivery, SubscriberKind},
     },
     protocol::{
@@ -30,8 +31,8 @@ use crate::{
         event::Seq,
         view::View,
         wire::{
-            CommandInfo, Incoming, Request, RequestId, Response, RpcCommand, UiResponse, WireMode, WireState,
-            parse_line, reply_data, write_event, write_response,
+            CommandInfo, Incoming, Request, RequestId, Response, ResponseData, RpcCommand, UiResponse, WireMode,
+            WireState, parse_line, reply_data, write_event, write_response,
         },
     },
 };
@@ -42,13 +43,16 @@ pub struct RpcFactory {
     pub shared: Arc<AgentShared>,
     /// Slash commands that prompts may use.
     pub commands: Vec<CommandInfo>,
+    /// Who makes agents on other sessions.
+    pub factory: Arc<dyn AgentFactory>,
 }
 
 impl FrontFactory for RpcFactory {
-    fn start(&self, fleet: Slot<FleetMsg>, done: Recipient<i32>, supervisor: ActorCell) -> FrontStart<'_> {
+    fn start(&self, parts: Parts, done: Recipient<i32>, supervisor: ActorCell) -> FrontStart<'_> {
         Box::pin(async move {
-            let agent = AgentClient { shared: self.shared.clone(), fleet };
-            let args = RpcArgs { agent, commands: self.commands.clone(), done };
+            let agent = AgentClient { shared: self.shared.clone(), fleet: parts.fleet.clone() };
+            let (commands, factory) = (self.commands.clone(), self.factory.clone());
+            let args = RpcArgs { agent, commands, parts, factory, done };
             Ok(spawn("Rpc", "", Rpc, args, supervisor).await?.actor().get_cell())
         })
     }
@@ -58,6 +62,8 @@ impl FrontFactory for RpcFactory {
 pub struct RpcArgs {
     agent: AgentClient,
     commands: Vec<CommandInfo>,
+    parts: Parts,
+    factory: Arc<dyn AgentFactory>,
     done: Recipient<i32>,
 }
 
@@ -81,16 +87,31 @@ pub enum RpcMsg {
         /// The event.
         after: Seq,
     },
+    /// What came of the wish for another session.
+    Replaced(Replaced),
+    /// A worker is gone.
+    Gone(ActorId),
     /// Standard output cannot be written any more.
     Broken(String),
     /// Everything is out.
     Flushed,
 }
 
+/// The session is being replaced; the client's lines wait meanwhile.
+struct Pending {
+    worker: Option<ActorId>,
+    id: Option<RequestId>,
+    command: &'static str,
+    lines: VecDeque<Line>,
+}
+
 /// State of the front.
 pub struct RpcState {
     agent: AgentClient,
     commands: Vec<CommandInfo>,
+    parts: Parts,
+    factory: Arc<dyn AgentFactory>,
+    pending: Option<Pending>,
     done: Recipient<i32>,
     me: Addr<RpcMsg>,
     out: Stdout,
@@ -124,20 +145,22 @@ impl Actor for Rpc {
             me,
             agent: args.agent,
             commands: args.commands,
+            parts: args.parts,
+            factory: args.factory,
+            pending: None,
             done: args.done,
         })
     }
 
     async fn handle(
         &self,
-        _: ActorRef<RpcMsg>,
+        myself: ActorRef<RpcMsg>,
         message: RpcMsg,
         state: &mut RpcState,
     ) -> Result<(), ActorProcessingErr> {
         match message {
             RpcMsg::Opened(Ok(_)) => {
-                let to = Recipient::new(state.me.clone(), RpcMsg::Delivery);
-                state.backlog = Some(state.agent.subscribe(SubscriberKind::Lossless, to).backlog);
+                state.watch();
                 state.agent.shared.config.questions.attend();
                 stdin::start(Recipient::new(state.me.clone(), RpcMsg::Line));
             }
@@ -146,8 +169,10 @@ impl Actor for Rpc {
                 super::complain(&format!("Error: {error}"));
                 state.end(1);
             }
-            RpcMsg::Line(Line::Text(line, _place)) => state.line(&line),
-            RpcMsg::Line(Line::End) => state.end(0),
+            RpcMsg::Line(line) => match &mut state.pending {
+                Some(pending) => pending.lines.push_back(line),
+                None => state.line(&myself, line).await,
+            },
             RpcMsg::Delivery(delivery) => state.deliver(delivery),
             RpcMsg::Answer { id, command, result, after } => {
                 let catalogue = state.agent.shared.config.catalogue.now();
@@ -161,6 +186,13 @@ impl Actor for Rpc {
                 state.held.push((after, response));
                 state.release();
             }
+            RpcMsg::Replaced(replaced) => state.replaced(&myself, replaced).await,
+            RpcMsg::Gone(worker) => {
+                if state.pending.as_ref().is_some_and(|pending| pending.worker == Some(worker)) {
+                    let failed = Replaced::Failed("the work on it broke off; look at the state before going on".into());
+                    state.replaced(&myself, failed).await;
+                }
+            }
             RpcMsg::Broken(cause) => {
                 super::complain(&format!("Error: standard output cannot be written: {cause}"));
                 state.end(1);
@@ -173,6 +205,18 @@ impl Actor for Rpc {
         Ok(())
     }
 
+    async fn handle_supervisor_evt(
+        &self,
+        myself: ActorRef<RpcMsg>,
+        event: SupervisionEvent,
+        _: &mut RpcState,
+    ) -> Result<(), ActorProcessingErr> {
+        if let Some((id, _)) = ended(&event) {
+            Addr::of(&myself).tell(RpcMsg::Gone(id));
+        }
+        Ok(())
+    }
+
     async fn post_stop(&self, _: ActorRef<RpcMsg>, state: &mut RpcState) -> Result<(), ActorProcessingErr> {
         state.out.flush().await;
         Ok(())
@@ -180,8 +224,15 @@ impl Actor for Rpc {
 }
 
 impl RpcState {
-    fn line(&mut self, line: &[u8]) {
-        match parse_line(line) {
+    /// Begins to watch the agent.
+    fn watch(&mut self) {
+        let to = Recipient::new(self.me.clone(), RpcMsg::Delivery);
+        self.backlog = Some(self.agent.subscribe(SubscriberKind::Lossless, to).backlog);
+    }
+
+    async fn line(&mut self, myself: &ActorRef<RpcMsg>, line: Line) {
+        let Line::Text(line, _place) = line else { return self.end(0) };
+        match parse_line(&line) {
             Incoming::Refused(response) => self.respond(&response),
             // An answer gets no response.
             Incoming::UiResponse(UiResponse { id, answer }) => {
@@ -191,10 +242,69 @@ impl RpcState {
                 let name = command.name();
                 match command.into_command(id.as_ref()) {
                     Ok(command) => self.send(id, name, command),
-                    Err(question) => self.answer_question(id, name, &question),
+                    Err(command) => match replacement(&command) {
+                        Some(replacement) => self.replace(myself, id, name, replacement).await,
+                        None => self.answer_question(id, name, &command),
+                    },
                 }
             }
         }
+    }
+
+    async fn replace(
+        &mut self,
+        myself: &ActorRef<RpcMsg>,
+        id: Option<RequestId>,
+        command: &'static str,
+        replacement: Replacement,
+    ) {
+        let work = ReplaceWork {
+            client: self.agent.clone(),
+            parts: self.parts.clone(),
+            factory: self.factory.clone(),
+            replacement,
+            to: Recipient::new(self.me.clone(), RpcMsg::Replaced),
+        };
+        let worker = spawn_worker("Replacing", command, Replacing, (), work, myself.get_cell()).await;
+        let failed = worker.as_ref().err().map(|exit| Replaced::Failed(exit.cause().to_owned()));
+        let worker = worker.ok().map(|worker| worker.id());
+        self.pending = Some(Pending { worker, id, command, lines: VecDeque::new() });
+        if let Some(failed) = failed {
+            self.me.tell(RpcMsg::Replaced(failed));
+        }
+    }
+
+    /// Answers the wish for another session, and goes on with the lines that waited.
+    async fn replaced(&mut self, myself: &ActorRef<RpcMsg>, replaced: Replaced) {
+        let Some(Pending { id, command, mut lines, .. }) = self.pending.take() else { return };
+        let response = match replaced {
+            Replaced::Failed(cause) => Response::failed(id, command, cause),
+            Replaced::Cancelled => Response::done(id, command, Some(outcome(command, None, true))),
+            Replaced::Done { agent, text } => {
+                self.go_on_with(agent);
+                Response::done(id, command, Some(outcome(command, text, false)))
+            }
+        };
+        self.respond(&response);
+        while let Some(line) = lines.pop_front() {
+            self.line(myself, line).await;
+            if let Some(pending) = &mut self.pending {
+                return pending.lines.extend(lines);
+            }
+        }
+    }
+
+    fn go_on_with(&mut self, agent: MadeAgent) {
+        // The old agent is closed: no event will come that these could overtake.
+        for (_, response) in mem::take(&mut self.held) {
+            self.respond(&response);
+        }
+        let MadeAgent { shared, commands } = agent;
+        self.agent = AgentClient { shared, fleet: self.parts.fleet.clone() };
+        self.commands = commands;
+        self.wire = WireState::new(WireMode::Rpc);
+        self.view = View::default();
+        self.watch();
     }
 
     fn send(&self, id: Option<RequestId>, name: &'static str, command: Command) {
@@ -231,6 +341,10 @@ impl RpcState {
     }
 
     fn deliver(&mut self, delivery: Delivery) {
+        // Late words of an agent that was replaced would be taken for those of its successor.
+        if delivery.agent != self.agent.shared.id {
+            return;
+        }
         match delivery.content {
             Delivered::Snapshot(view) => self.view = *view,
             Delivered::Events(events) => {
@@ -258,5 +372,29 @@ impl RpcState {
         self.code = code;
         let me = self.me.clone();
         self.out.flushed(move || me.tell(RpcMsg::Flushed));
+    }
+}
+
+/// The session that a command wants in the place of this one; none for other commands.
+fn replacement(command: &RpcCommand) -> Option<Replacement> {
+    Some(match command {
+        RpcCommand::NewSession { parent_session } => Replacement::New { parent_session: parent_session.clone() },
+        RpcCommand::SwitchSession { session_path } => {
+            let path = PathBuf::from(session_path);
+            // As a shell would: from where the program was started.
+            Replacement::File(std::path::absolute(&path).unwrap_or(path))
+        }
+        RpcCommand::Fork { entry_id } => Replacement::Fork(entry_id.clone()),
+        RpcCommand::Clone => Replacement::Clone,
+        _ => return None,
+    })
+}
+
+/// What the client learns of the wish for another session.
+fn outcome(command: &str, text: Option<String>, cancelled: bool) -> ResponseData {
+    match command {
+        "fork" if cancelled => ResponseData::Fork(None),
+        "fork" => ResponseData::Fork(Some(text.unwrap_or_default())),
+        _ => ResponseData::Cancelled(cancelled),
     }
 }

@@ -16,7 +16,7 @@ use super::{
     address::{Addr, Gauge, Recipient},
     chain::{Chain, Link},
     event_bus::{BusMsg, subscriber},
-    extensions::Extensions,
+    extensions::{Extensions, RunningExtensions},
     fleet::{Agents, Fleet, FleetMsg, OpenAgent},
     front::client::AgentClient,
     reply::ReplyTo,
@@ -218,10 +218,10 @@ impl Parts {
     /// The agent below a fleet, watched by the test.
     pub async fn start(self) -> Bench {
         let (shared, observers) = self.build();
-        let extensions = spawn_root("Extensions", Extensions, observers.clone()).await.unwrap();
+        let extensions = spawn_root("Extensions", Extensions, RunningExtensions::new(observers.clone())).await.unwrap();
         let fleet = spawn_root("Fleet", Fleet, Agents::default()).await.unwrap();
         let (reply, opened) = ReplyTo::channel();
-        fleet.tell(FleetMsg::Open(Box::new(OpenAgent { shared: shared.clone(), reply })));
+        fleet.tell(FleetMsg::Open(Box::new(OpenAgent { shared: shared.clone(), start: None, reply })));
         opened.await.unwrap().unwrap();
         let slot = super::address::Slot::default();
         slot.fill(fleet.clone());

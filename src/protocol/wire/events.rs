@@ -172,7 +172,8 @@ fn write_session_event(event: &Event, out: &mut Vec<u8>) {
         Event::Parked { cause } => Record::of_type("parked", out).field("cause", cause).end(),
         Event::Gap { from, to } => Record::of_type("gap", out).field("from", from).field("to", to).end(),
         // Not on the wire (see the module's page), or written by `write_event`.
-        Event::Notice { .. }
+        Event::SessionStart { .. }
+        | Event::Notice { .. }
         | Event::QuestionAsked { .. }
         | Event::QuestionClosed { .. }
         | Event::ModelChanged { .. }

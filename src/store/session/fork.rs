@@ -49,7 +49,7 @@ impl SessionStore {
     pub fn fork(&self, dir: Option<&Path>, point: &ForkPoint) -> Result<Forked, StoreError> {
         let view = self.view();
         let (branch, text) = match point {
-            ForkPoint::Leaf if self.saved_path().is_none() => return Err(StoreError::NotSaved),
+            ForkPoint::Leaf if dir.is_some() && self.saved_path().is_none() => return Err(StoreError::NotSaved),
             ForkPoint::Leaf => (view, None),
             ForkPoint::Before(id) => {
                 let (branch, text) = before(&view, id)?;

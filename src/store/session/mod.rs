@@ -7,7 +7,9 @@
 //! | [`ops`] | repeated requests |
 //! | [`open`] | opening, creating |
 //! | [`fork`] | a session out of another |
+//! | [`close`] | giving the file up |
 
+mod close;
 pub mod fork;
 mod home;
 mod new;
@@ -195,6 +197,12 @@ impl SessionStore {
             Home::File { file, .. } => file.sync(),
             _ => Ok(()),
         }
+    }
+
+    /// Whether both are handles of the same session.
+    #[must_use]
+    pub fn is(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
     }
 
     /// An id that no entry has, to be given to an entry later.

@@ -1,0 +1,280 @@
+//! The worker that puts another session in the place of a front's: asks whether it may, ends the running trace, opens
+//! or makes the session, makes an agent on it, and closes the old one. Until the new agent is open nothing of the old
+//! one is lost; when that fails, the old one goes on.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use ractor::{Actor, ActorProcessingErr, ActorRef};
+
+use super::{
+    address::Recipient,
+    agent_factory::{AgentFactory, MadeAgent, OpenSession},
+    chain::Asking,
+    extensions::ExtensionsMsg,
+    fleet::{CloseAgent, FleetMsg, OpenAgent},
+    front::client::AgentClient,
+    reply::ReplyTo,
+    runtime::Parts,
+    shared::{AgentShared, Observer},
+};
+use crate::{
+    protocol::{
+        Command, EntryId, Event,
+        ask::{Ask, AskPoint},
+        event::NoticeLevel,
+        session_change::{BeforeForkAsk, BeforeSwitchAsk, ForkPosition, SessionShutdownAsk, SessionStartReason},
+    },
+    store::{
+        session::{ForkPoint, NewSession, SessionStore},
+        sessions::resolve::check_folder,
+        sidecar::Sidecar,
+    },
+};
+
+/// Which session takes the place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Replacement {
+    /// A new one in the same folder.
+    New {
+        /// The session that it comes from, as its header says.
+        parent_session: Option<String>,
+    },
+    /// The one in this file; a new one when there is no such file.
+    File(PathBuf),
+    /// A new one with the branch up to the entry before this user message.
+    Fork(EntryId),
+    /// A new one with the whole branch.
+    Clone,
+    /// The same again, with settings, resources and extensions as they are now.
+    Reload,
+}
+
+/// What came of it.
+pub enum Replaced {
+    /// The new agent is open, and the old one closed.
+    Done {
+        /// The new one.
+        agent: MadeAgent,
+        /// The text of the message that the session was forked before.
+        text: Option<String>,
+    },
+    /// An extension objects: everything is as it was.
+    Cancelled,
+    /// It did not work, and everything is as it was; why, in words for people.
+    Failed(String),
+}
+
+impl std::fmt::Debug for Replaced {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Done { agent, .. } => write!(f, "Done({})", agent.shared.id),
+            Self::Cancelled => f.write_str("Cancelled"),
+            Self::Failed(cause) => write!(f, "Failed({cause})"),
+        }
+    }
+}
+
+/// What the worker needs.
+pub struct ReplaceWork {
+    /// The agent whose session is replaced.
+    pub client: AgentClient,
+    /// The parts of the runtime.
+    pub parts: Parts,
+    /// Who makes the other agent.
+    pub factory: Arc<dyn AgentFactory>,
+    /// Which session.
+    pub replacement: Replacement,
+    /// Who goes on with it.
+    pub to: Recipient<Replaced>,
+}
+
+/// The worker.
+pub struct Replacing;
+
+impl Actor for Replacing {
+    type Msg = ReplaceWork;
+    type State = ();
+    type Arguments = ();
+
+    async fn pre_start(&self, _: ActorRef<ReplaceWork>, (): ()) -> Result<(), ActorProcessingErr> {
+        Ok(())
+    }
+
+    async fn handle(
+        &self,
+        myself: ActorRef<ReplaceWork>,
+        work: ReplaceWork,
+        (): &mut (),
+    ) -> Result<(), ActorProcessingErr> {
+        let to = work.to.clone();
+        let replaced = work.carry_out().await.unwrap_or_else(Replaced::Failed);
+        // A front that is gone ends the process.
+        let _ = to.deliver(replaced);
+        myself.stop(None);
+        Ok(())
+    }
+}
+
+/// A session that was found, made or taken from another.
+struct Next {
+    session: OpenSession,
+    text: Option<String>,
+    notice: Option<String>,
+}
+
+impl ReplaceWork {
+    async fn carry_out(&self) -> Result<Replaced, String> {
+        let old = &self.client.shared;
+        if self.objects(old).await {
+            return Ok(Replaced::Cancelled);
+        }
+        self.client.command(Command::Abort).await.map_err(|error| error.to_string())?;
+        let Next { session, text, notice } = self.next(old)?;
+        let same = session.store.is(&old.place.store);
+        let agent = self.factory.make(session, self.replacement == Replacement::Reload).await?;
+        self.open(&agent).await?;
+        self.close(old, &agent, same).await;
+        let reason = self.replacement.reason();
+        let mut events = vec![Event::SessionStart { reason, previous_session_file: old.place.file() }];
+        events.extend(notice.map(|text| Event::Notice { level: NoticeLevel::Warning, text }));
+        agent.shared.publish(events);
+        Ok(Replaced::Done { agent, text })
+    }
+
+    /// Whether an extension objects.
+    async fn objects(&self, old: &AgentShared) -> bool {
+        let ask = match &self.replacement {
+            Replacement::New { .. } => Ask::BeforeSwitch(BeforeSwitchAsk { is_new: true, target_session_file: None }),
+            Replacement::File(path) => Ask::BeforeSwitch(BeforeSwitchAsk {
+                is_new: false,
+                target_session_file: Some(path.display().to_string()),
+            }),
+            Replacement::Fork(entry) => {
+                Ask::BeforeFork(BeforeForkAsk { entry_id: Some(entry.clone()), position: ForkPosition::Before })
+            }
+            Replacement::Clone => {
+                let leaf = old.tree().and_then(|tree| tree.leaf().map(|leaf| leaf.id().clone()));
+                Ask::BeforeFork(BeforeForkAsk { entry_id: leaf, position: ForkPosition::At })
+            }
+            Replacement::Reload => return false,
+        };
+        let point: AskPoint = ask.point();
+        let asking = Asking { agent: old.id.clone(), after: old.last_seq() };
+        let walked = old.config.chain.objects(&asking, ask).await;
+        old.report_failures(point, walked.failures);
+        walked.value
+    }
+
+    fn next(&self, old: &AgentShared) -> Result<Next, String> {
+        let current = &old.place.store;
+        let path = current.path();
+        let dir = path.as_deref().and_then(Path::parent);
+        let view = current.view();
+        let new = |parent_session| NewSession { id: None, cwd: view.header().cwd.clone(), parent_session };
+        let (store, text, notice) = match &self.replacement {
+            Replacement::Reload => (current.clone(), None, None),
+            Replacement::File(path) if is_file_of(path, current) => (current.clone(), None, None),
+            Replacement::File(path) => {
+                let opened = SessionStore::open(path, new(None)).map_err(|error| error.to_string())?;
+                let notice = opened.damage_notice();
+                (opened.store, None, notice)
+            }
+            Replacement::New { parent_session } => {
+                let new = new(parent_session.clone());
+                let store = match dir {
+                    Some(dir) => SessionStore::create_in(dir, new),
+                    None => SessionStore::in_memory(new),
+                };
+                (store.map_err(|error| error.to_string())?, None, None)
+            }
+            Replacement::Fork(entry) => {
+                let forked = current.fork(dir, &ForkPoint::Before(entry.clone())).map_err(|error| error.to_string())?;
+                (forked.store, forked.text, None)
+            }
+            Replacement::Clone => {
+                let forked = current.fork(dir, &ForkPoint::Leaf).map_err(|error| error.to_string())?;
+                (forked.store, forked.text, None)
+            }
+        };
+        store.writable().map_err(|error| error.to_string())?;
+        let path = store.path();
+        check_folder(store.view().header(), path.as_deref().unwrap_or(Path::new("")))
+            .map_err(|error| error.to_string())?;
+        let journal = match (&self.replacement, path) {
+            _ if store.is(current) => old.place.journal.clone(),
+            (_, Some(path)) => Sidecar::open(&path).map_err(|error| error.to_string())?,
+            (_, None) => Sidecar::in_memory(),
+        };
+        Ok(Next { session: OpenSession { store, journal }, text, notice })
+    }
+
+    /// Opens the new agent; its extensions run before it is there to ask them.
+    async fn open(&self, agent: &MadeAgent) -> Result<(), String> {
+        let observers = agent.shared.config.observers.clone();
+        let (reply, running) = ReplyTo::channel();
+        drop(self.parts.extensions.try_tell(ExtensionsMsg::Add(observers.clone(), reply)));
+        let opened = match running.await {
+            Ok(Ok(_)) => {
+                let (reply, opened) = ReplyTo::channel();
+                let open = OpenAgent { shared: agent.shared.clone(), start: None, reply };
+                drop(self.parts.fleet.try_tell(FleetMsg::Open(Box::new(open))));
+                opened.await
+            }
+            other => other,
+        };
+        match opened {
+            Ok(Ok(_)) => Ok(()),
+            failed => {
+                self.let_go(observers);
+                self.factory.retire(&agent.shared).await;
+                Err(match failed {
+                    Ok(Err(error)) => error.to_string(),
+                    _ => "the runtime is ending".to_owned(),
+                })
+            }
+        }
+    }
+
+    /// Closes the old agent and gives its session's file up, unless the new agent has it.
+    async fn close(&self, old: &AgentShared, new: &MadeAgent, same: bool) {
+        let reason = self.replacement.reason().into();
+        let target_session_file = (!same).then(|| new.shared.place.file()).flatten();
+        let farewell = SessionShutdownAsk { reason, target_session_file };
+        let (reply, closed) = ReplyTo::channel();
+        let close = CloseAgent { agent: old.id.clone(), farewell, reply };
+        drop(self.parts.fleet.try_tell(FleetMsg::Close(Box::new(close))));
+        // However it ended, it is gone.
+        let _ = closed.await;
+        if !same && let Err(error) = old.place.store.close() {
+            let text = format!("The session before this one could not be saved whole: {error}");
+            new.shared.publish(vec![Event::Notice { level: NoticeLevel::Error, text }]);
+        }
+        self.let_go(old.config.observers.clone());
+        self.factory.retire(old).await;
+    }
+
+    fn let_go(&self, observers: Vec<Observer>) {
+        self.parts.extensions.tell(ExtensionsMsg::Remove(observers));
+    }
+}
+
+impl Replacement {
+    /// Why the new session begins.
+    fn reason(&self) -> SessionStartReason {
+        match self {
+            Self::New { .. } => SessionStartReason::New,
+            Self::File(_) => SessionStartReason::Resume,
+            Self::Fork(_) | Self::Clone => SessionStartReason::Fork,
+            Self::Reload => SessionStartReason::Reload,
+        }
+    }
+}
+
+fn is_file_of(path: &Path, store: &SessionStore) -> bool {
+    let real = |path: &Path| fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    store.path().is_some_and(|own| real(&own) == real(path))
+}

@@ -1,0 +1,251 @@
+//! What all agents of a process have in common: arguments, models, extensions, a cassette, another machine. It makes the
+//! first agent, and those on other sessions while the program runs.
+
+use std::{
+    collections::HashMap,
+    path::Path,
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicUsize, Ordering},
+    },
+};
+
+use super::{
+    args::HiArgs,
+    cassette::Deck,
+    checkpoints,
+    env::Environment,
+    local,
+    operations::Closings,
+    project::Project,
+    remote::Remote,
+    run::warn,
+    session::ChosenSession,
+    setup::{self, Setup},
+    start::StartError,
+};
+use crate::{
+    actors::{
+        agent_factory::{AgentFactory, MadeAgent, Making, OpenSession, Retiring},
+        shared::{AgentShared, Observer},
+    },
+    extensions::{Extension, ExtensionRegistry, Questions},
+    providers::{
+        Provider,
+        catalogue::{Catalogue, LiveCatalogue},
+        environment::Environment as Variables,
+        local::Found,
+    },
+    store::settings::Settings,
+};
+
+/// See the module.
+pub struct Base {
+    /// Where the program runs.
+    pub environment: Environment,
+    /// What it was asked.
+    pub args: HiArgs,
+    /// What is recorded or replayed.
+    pub deck: Deck,
+    /// The wire of the script that the command line names.
+    pub script: Option<Arc<dyn Provider>>,
+    /// Models and keys.
+    pub catalogue: LiveCatalogue,
+    /// Model servers of this machine that were looked for.
+    pub servers: Vec<Found>,
+    /// Questions to people.
+    pub questions: Questions,
+    /// The machine that tools work on, when it is another one.
+    pub remote: Option<Arc<Remote>>,
+    extensions: Mutex<LoadedExtensions>,
+    /// What ends the sandboxes of agents, by agent.
+    closings: Mutex<HashMap<Arc<str>, (Arc<AgentShared>, Closings)>>,
+    agents: AtomicUsize,
+}
+
+/// The extensions as they are loaded, and their places.
+#[derive(Clone, Default)]
+pub struct LoadedExtensions {
+    registry: ExtensionRegistry,
+    observers: Vec<Observer>,
+}
+
+impl LoadedExtensions {
+    fn new(registry: ExtensionRegistry) -> Self {
+        let observers = registry.iter().map(|extension| observer(extension.clone())).collect();
+        Self { registry, observers }
+    }
+
+    /// What they bring.
+    #[must_use]
+    pub fn registry(&self) -> &ExtensionRegistry {
+        &self.registry
+    }
+
+    /// Their places, and behind them one for an extension of the agent's own.
+    #[must_use]
+    pub fn observers_with(&self, last: Arc<dyn Extension>) -> Vec<Observer> {
+        self.observers.iter().cloned().chain([observer(last)]).collect()
+    }
+
+    /// Those that can be made anew are; the others go on in their places.
+    fn renewed(&self) -> Self {
+        let registry = self.registry.renewed();
+        let again = |extension: &Arc<dyn Extension>| {
+            let same = self.observers.iter().find(|known| Arc::ptr_eq(&known.extension, extension));
+            same.cloned().unwrap_or_else(|| observer(extension.clone()))
+        };
+        let observers = registry.iter().map(again).collect();
+        Self { registry, observers }
+    }
+}
+
+fn observer(extension: Arc<dyn Extension>) -> Observer {
+    Observer { extension, slot: Default::default(), watches: Default::default() }
+}
+
+impl Base {
+    /// Gathers what the first session and all that follow need.
+    ///
+    /// # Errors
+    /// What prevents the start.
+    pub async fn open(
+        environment: &Environment,
+        args: HiArgs,
+        extensions: &ExtensionRegistry,
+        settings: &Settings,
+        chosen: &ChosenSession,
+    ) -> Result<Self, StartError> {
+        let mut catalogue = Catalogue::load(&environment.user_dir, Variables::of_process());
+        let script = setup::script_wire(&args, &mut catalogue)?;
+        let deck = Deck::open(&args.cassette, environment, &chosen.cwd, &mut catalogue)?;
+        let session_model = setup::session_model(&chosen.store.view().context()).filter(|_| !chosen.is_new);
+        let (catalogue, servers) = match deck.is_replay() {
+            true => (catalogue, Vec::new()),
+            false => local::with_named(catalogue, &args, settings, session_model.as_ref()).await?,
+        };
+        let catalogue = setup::with_extensions(catalogue, extensions);
+        let remote = match &args.ssh {
+            Some(target) => {
+                let secrets = catalogue.now().credentials().secret_variables();
+                let with_context = args.resources.context_files;
+                Some(Arc::new(Remote::connect(target, settings, secrets, environment, with_context).await?))
+            }
+            None => None,
+        };
+        Ok(Self {
+            environment: environment.clone(),
+            args,
+            deck,
+            script,
+            catalogue,
+            servers,
+            questions: Questions::default(),
+            remote,
+            extensions: Mutex::new(LoadedExtensions::new(extensions.clone())),
+            closings: Mutex::default(),
+            agents: AtomicUsize::new(0),
+        })
+    }
+
+    /// The extensions as they are loaded now.
+    #[must_use]
+    pub fn extensions(&self) -> LoadedExtensions {
+        self.loaded().clone()
+    }
+
+    fn loaded(&self) -> MutexGuard<'_, LoadedExtensions> {
+        self.extensions.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The name of the next agent.
+    #[must_use]
+    pub fn next_agent(&self) -> Arc<str> {
+        match self.agents.fetch_add(1, Ordering::Relaxed) {
+            0 => "main".into(),
+            before => format!("main-{}", before + 1).into(),
+        }
+    }
+
+    /// Makes the agent of a session; `project` is that of its folder.
+    ///
+    /// # Errors
+    /// What prevents it.
+    pub async fn agent(
+        &self,
+        chosen: ChosenSession,
+        (settings, project): (Settings, Project),
+    ) -> Result<MadeAgent, StartError> {
+        let Setup { shared, commands, closings } = setup::build(self, chosen, settings, &project).await?;
+        self.closings
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .insert(shared.id.clone(), (shared.clone(), closings));
+        Ok(MadeAgent { shared, commands })
+    }
+
+    /// Ends what agents and their extensions held, and says what became of a cassette.
+    pub async fn close(&self) {
+        if let Some(remote) = &self.remote {
+            remote.close().await;
+        }
+        let left: Vec<_> = {
+            let mut closings = self.closings.lock().unwrap_or_else(PoisonError::into_inner);
+            closings.drain().map(|(_, left)| left).collect()
+        };
+        for (agent, closings) in left {
+            finish(&agent, &closings).await;
+        }
+        self.deck.report();
+    }
+
+    async fn remake(&self, session: OpenSession, reload: bool) -> Result<MadeAgent, StartError> {
+        if reload {
+            let renewed = self.loaded().renewed();
+            for (extension, error) in renewed.registry.register_models(&self.catalogue) {
+                warn(&format!("The extension {extension}: {error}"));
+            }
+            *self.loaded() = renewed;
+        }
+        let OpenSession { store, journal } = session;
+        let chosen = ChosenSession::following(store, journal);
+        let project = project_of(&self.environment, &self.args, &chosen.cwd)?;
+        self.agent(chosen, project).await
+    }
+}
+
+/// The settings for a folder and the project around it; what is wrong with them is told.
+///
+/// # Errors
+/// Nobody can tell whether the project is trusted.
+pub fn project_of(environment: &Environment, args: &HiArgs, cwd: &Path) -> Result<(Settings, Project), StartError> {
+    let user = Settings::load(&environment.user_dir.join("settings.json"), None);
+    let project = Project::of(environment, args.trust, &user, cwd)?;
+    project.notice().iter().for_each(|notice| warn(notice));
+    let settings = project.settings(environment, user);
+    settings.problems().iter().for_each(|problem| warn(&problem.to_string()));
+    Ok((settings, project))
+}
+
+/// Ends what an agent held beside its actors.
+async fn finish(agent: &AgentShared, closings: &Closings) {
+    if let Some(taken) = &agent.place.checkpoints {
+        checkpoints::finish(taken).await;
+    }
+    closings.close();
+}
+
+impl AgentFactory for Base {
+    fn make(&self, session: OpenSession, reload: bool) -> Making<'_> {
+        Box::pin(async move { self.remake(session, reload).await.map_err(|error| error.to_string()) })
+    }
+
+    fn retire<'a>(&'a self, agent: &'a AgentShared) -> Retiring<'a> {
+        Box::pin(async move {
+            let left = self.closings.lock().unwrap_or_else(PoisonError::into_inner).remove(&agent.id);
+            if let Some((_, closings)) = left {
+                finish(agent, &closings).await;
+            }
+        })
+    }
+}
