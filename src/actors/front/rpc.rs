@@ -386,6 +386,7 @@ fn replacement(command: &RpcCommand) -> Option<Replacement> {
         }
         RpcCommand::Fork { entry_id } => Replacement::Fork(entry_id.clone()),
         RpcCommand::Clone => Replacement::Clone,
+        RpcCommand::Reload => Replacement::Reload,
         _ => return None,
     })
 }

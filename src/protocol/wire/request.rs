@@ -155,6 +155,8 @@ pub enum RpcCommand {
     },
     /// Begin a session with the whole branch.
     Clone,
+    /// Read settings, resources and extensions again. Not one of pi's.
+    Reload,
     /// The user messages that can be forked from.
     GetForkMessages,
     /// Entries in the order of the file.
@@ -215,6 +217,7 @@ impl RpcCommand {
             Self::SwitchSession { .. } => "switch_session",
             Self::Fork { .. } => "fork",
             Self::Clone => "clone",
+            Self::Reload => "reload",
             Self::GetForkMessages => "get_fork_messages",
             Self::GetEntries { .. } => "get_entries",
             Self::GetTree => "get_tree",
@@ -312,6 +315,7 @@ impl RpcCommand {
             "switch_session" => Self::SwitchSession { session_path: fields.text("sessionPath")? },
             "fork" => Self::Fork { entry_id: fields.text("entryId")?.into() },
             "clone" => Self::Clone,
+            "reload" => Self::Reload,
             "get_fork_messages" => Self::GetForkMessages,
             "get_entries" => Self::GetEntries { since: fields.optional_text("since")?.map(EntryId::from) },
             "get_tree" => Self::GetTree,

@@ -70,7 +70,7 @@ pub enum ResponseData {
         /// Follow-up texts.
         follow_up: Vec<String>,
     },
-    /// `new_session`, `switch_session`, `clone`: whether an extension prevented it.
+    /// `new_session`, `switch_session`, `clone`, `reload`: whether an extension prevented it.
     Cancelled(bool),
     /// `get_state`.
     State(Box<StateData>),
