@@ -278,3 +278,6 @@ fn is_file_of(path: &Path, store: &SessionStore) -> bool {
     let real = |path: &Path| fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     store.path().is_some_and(|own| real(&own) == real(path))
 }
+
+#[cfg(test)]
+mod tests;

@@ -11,6 +11,7 @@ use crate::{
         },
         route::{RouteAsk, RouteVerdict, VirtualDescription},
         section::SectionSource,
+        session_change::{BeforeForkAsk, BeforeSwitchAsk, ReplaceVerdict, SessionShutdownAsk},
     },
 };
 
@@ -153,5 +154,17 @@ impl Extension for Ext {
 
     fn tool_result<'a>(&'a self, ask: ToolResultAsk) -> Answer<'a, ToolResultVerdict> {
         self.react(Ask::ToolResult(Box::new(ask)), pick!(ToolResult))
+    }
+
+    fn before_switch<'a>(&'a self, ask: BeforeSwitchAsk) -> Answer<'a, ReplaceVerdict> {
+        self.react(Ask::BeforeSwitch(ask), pick!(BeforeSwitch))
+    }
+
+    fn before_fork<'a>(&'a self, ask: BeforeForkAsk) -> Answer<'a, ReplaceVerdict> {
+        self.react(Ask::BeforeFork(ask), pick!(BeforeFork))
+    }
+
+    fn session_shutdown<'a>(&'a self, ask: SessionShutdownAsk) -> Answer<'a, ()> {
+        self.react(Ask::SessionShutdown(ask), |verdict| (verdict == Verdict::SessionShutdown).then_some(()))
     }
 }

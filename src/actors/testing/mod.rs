@@ -147,6 +147,17 @@ impl SettingsSink for Plain {
 impl Parts {
     /// The agent; nothing of it runs yet.
     pub fn build(self) -> (Arc<AgentShared>, Vec<Observer>) {
+        let observe = |extension: &Arc<dyn Extension>| Observer {
+            extension: extension.clone(),
+            slot: Default::default(),
+            watches: Default::default(),
+        };
+        let observers = self.extensions.iter().map(observe).collect();
+        self.build_with(observers)
+    }
+
+    /// The same with extensions that other agents ask, too.
+    pub fn build_with(self, observers: Vec<Observer>) -> (Arc<AgentShared>, Vec<Observer>) {
         let script = serde_json::json!({"turns": if self.turns.is_null() { "ok".into() } else { self.turns }});
         let script = match &script["turns"] {
             Value::Array(_) => script,
@@ -167,11 +178,6 @@ impl Parts {
         let (provider_id, model_id) = self.model.split_once('/').unwrap_or((TROUPE, SCRIPT));
         let name = ModelRef { provider: provider_id.into(), model_id: model_id.into() };
         let model = catalogue.now().find(&name);
-        let observers: Vec<Observer> = self
-            .extensions
-            .into_iter()
-            .map(|extension| Observer { extension, slot: Default::default(), watches: Default::default() })
-            .collect();
         let links = observers.iter().map(|o| Link { extension: o.extension.clone(), slot: o.slot.clone() }).collect();
         let selection = Selection {
             model,
