@@ -16,7 +16,7 @@ async fn state(rpc: &mut Rpc) -> Value {
 }
 
 async fn file(rpc: &mut Rpc) -> PathBuf {
-    state(rpc).await["sessionFile"].as_str().expect("a file").into()
+    state(rpc).await["sessionFile"].as_str().unwrap_or_default().into()
 }
 
 /// The texts of the conversation, without the system prompt.

@@ -58,9 +58,15 @@ pub struct Base {
     /// The machine that tools work on, when it is another one.
     pub remote: Option<Arc<Remote>>,
     extensions: Mutex<LoadedExtensions>,
-    /// What ends the sandboxes of agents, by agent.
-    closings: Mutex<HashMap<Arc<str>, (Arc<AgentShared>, Closings)>>,
+    /// What agents hold beside their actors, by their names.
+    held: Mutex<HashMap<Arc<str>, Held>>,
     agents: AtomicUsize,
+}
+
+/// What an agent holds beside its actors.
+struct Held {
+    shared: Arc<AgentShared>,
+    closings: Closings,
 }
 
 /// The extensions as they are loaded, and their places.
@@ -143,7 +149,7 @@ impl Base {
             questions: Questions::default(),
             remote,
             extensions: Mutex::new(LoadedExtensions::new(extensions.clone())),
-            closings: Mutex::default(),
+            held: Mutex::default(),
             agents: AtomicUsize::new(0),
         })
     }
@@ -177,10 +183,8 @@ impl Base {
         (settings, project): (Settings, Project),
     ) -> Result<MadeAgent, StartError> {
         let Setup { shared, commands, closings } = setup::build(self, chosen, settings, &project).await?;
-        self.closings
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .insert(shared.id.clone(), (shared.clone(), closings));
+        let held = Held { shared: shared.clone(), closings };
+        self.held.lock().unwrap_or_else(PoisonError::into_inner).insert(shared.id.clone(), held);
         Ok(MadeAgent { shared, commands })
     }
 
@@ -189,12 +193,9 @@ impl Base {
         if let Some(remote) = &self.remote {
             remote.close().await;
         }
-        let left: Vec<_> = {
-            let mut closings = self.closings.lock().unwrap_or_else(PoisonError::into_inner);
-            closings.drain().map(|(_, left)| left).collect()
-        };
-        for (agent, closings) in left {
-            finish(&agent, &closings).await;
+        let left = std::mem::take(&mut *self.held.lock().unwrap_or_else(PoisonError::into_inner));
+        for held in left.into_values() {
+            held.finish().await;
         }
         self.deck.report();
     }
@@ -227,12 +228,13 @@ pub fn project_of(environment: &Environment, args: &HiArgs, cwd: &Path) -> Resul
     Ok((settings, project))
 }
 
-/// Ends what an agent held beside its actors.
-async fn finish(agent: &AgentShared, closings: &Closings) {
-    if let Some(taken) = &agent.place.checkpoints {
-        checkpoints::finish(taken).await;
+impl Held {
+    async fn finish(self) {
+        if let Some(taken) = &self.shared.place.checkpoints {
+            checkpoints::finish(taken).await;
+        }
+        self.closings.close();
     }
-    closings.close();
 }
 
 impl AgentFactory for Base {
@@ -242,9 +244,9 @@ impl AgentFactory for Base {
 
     fn retire<'a>(&'a self, agent: &'a AgentShared) -> Retiring<'a> {
         Box::pin(async move {
-            let left = self.closings.lock().unwrap_or_else(PoisonError::into_inner).remove(&agent.id);
-            if let Some((_, closings)) = left {
-                finish(agent, &closings).await;
+            let held = self.held.lock().unwrap_or_else(PoisonError::into_inner).remove(&agent.id);
+            if let Some(held) = held {
+                held.finish().await;
             }
         })
     }
