@@ -174,12 +174,22 @@ impl ReplaceWork {
         let path = current.path();
         let dir = path.as_deref().and_then(Path::parent);
         let view = current.view();
+        // A program that only reads goes on to read.
+        let read_only = current.writable().err();
+        let makes_one = matches!(self.replacement, Replacement::New { .. } | Replacement::Fork(_) | Replacement::Clone);
+        if makes_one && let Some(error) = &read_only {
+            return Err(error.to_string());
+        }
         let new = |parent_session| NewSession { id: None, cwd: view.header().cwd.clone(), parent_session };
         let (store, text, notice) = match &self.replacement {
             Replacement::Reload => (current.clone(), None, None),
             Replacement::File(path) if is_file_of(path, current) => (current.clone(), None, None),
             Replacement::File(path) => {
-                let opened = SessionStore::open(path, new(None)).map_err(|error| error.to_string())?;
+                let opened = match &read_only {
+                    None => SessionStore::open(path, new(None)),
+                    Some(_) => SessionStore::open_read_only(path),
+                };
+                let opened = opened.map_err(|error| error.to_string())?;
                 let notice = opened.damage_notice();
                 (opened.store, None, notice)
             }
@@ -200,14 +210,17 @@ impl ReplaceWork {
                 (forked.store, forked.text, None)
             }
         };
-        store.writable().map_err(|error| error.to_string())?;
+        if read_only.is_none() {
+            store.writable().map_err(|error| error.to_string())?;
+        }
         let path = store.path();
         check_folder(store.view().header(), path.as_deref().unwrap_or(Path::new("")))
             .map_err(|error| error.to_string())?;
-        let journal = match (&self.replacement, path) {
+        let journal = match path {
             _ if store.is(current) => old.place.journal.clone(),
-            (_, Some(path)) => Sidecar::open(&path).map_err(|error| error.to_string())?,
-            (_, None) => Sidecar::in_memory(),
+            // What waits in a journal is for those who write.
+            Some(path) if read_only.is_none() => Sidecar::open(&path).map_err(|error| error.to_string())?,
+            _ => Sidecar::in_memory(),
         };
         Ok(Next { session: OpenSession { store, journal }, text, notice })
     }

@@ -5,6 +5,7 @@ use std::{collections::HashSet, sync::Arc};
 use super::{
     batch::Batch,
     queues::{Pending, Queues},
+    turn_io::NewEntry,
 };
 use crate::protocol::{
     AgentMessage, AssistantMessage, Entry, EntryBody, EntryId, Failure, FailureClass, ToolResultMessage,
@@ -19,6 +20,8 @@ pub struct Resume {
     pub prompt: Option<Pending>,
     /// What waits.
     pub queues: Queues,
+    /// Entries that waited for the end of a trace.
+    pub held: Vec<NewEntry>,
     /// Where the branch ends.
     pub position: Position,
     /// The retry that was under way, from 1.

@@ -3,93 +3,44 @@
 //! It may wait for its own file: that is its work. After each append it publishes the session's tree. The session
 //! itself is a handle that outlives the writer, so that the next incarnation goes on where a dead one stopped.
 
-use std::{
-    collections::HashMap,
-    sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicBool, Ordering},
-    },
-};
+mod place;
+mod resume_facts;
+#[cfg(test)]
+mod tests;
+
+use std::{collections::VecDeque, sync::Arc, time::Duration};
 
 use ractor::{Actor, ActorProcessingErr, ActorRef};
+use tokio::{task::spawn_blocking, time::Instant};
 
+pub use self::{
+    place::{OnRefusal, SessionPlace},
+    resume_facts::ResumeFacts,
+};
 use super::{
     address::Recipient,
-    queues::Pending,
     reply::{CommandResult, ReplyTo},
     shared::AgentShared,
     turn_io::{Input, NewEntry, Note, Work},
 };
 use crate::{
     protocol::{
-        AgentMessage, Entry, EntryId, Event, UserMessage,
+        AgentMessage, Entry, EntryId, Event,
         command::{InputSource, QueueKind},
         event::NoticeLevel,
-        time::now_ms,
     },
     store::{
-        session::{self, SessionStore},
-        sidecar::{InputKind, PendingInput, Record, RunState, Sidecar},
-        tree::TreeView,
+        StoreError,
+        session::{self, StoreNotice},
+        settings::session::SessionSync,
+        sidecar::{HeldEntry, InputKind, PendingInput, Record},
     },
-    tools::Checkpoints,
 };
 
-/// Where an agent's session is.
-pub struct SessionPlace {
-    /// The session.
-    pub store: SessionStore,
-    /// The journal of its running trace.
-    pub journal: Sidecar,
-    /// Checkpoints of the files that its tools change, where they are taken.
-    pub checkpoints: Option<Checkpoints>,
-    /// Another process may have left a trace unfinished; this one does not go on with it by itself.
-    opened: AtomicBool,
-    /// Operations that this process accepted, and whether each began a trace. Whoever got no answer repeats one, also
-    /// when its message has left the journal for the session meanwhile.
-    accepted: Mutex<HashMap<String, bool>>,
-}
-
-impl SessionPlace {
-    /// A session that this process has just opened.
-    #[must_use]
-    pub fn new(store: SessionStore, journal: Sidecar) -> Self {
-        Self { store, journal, checkpoints: None, opened: AtomicBool::new(false), accepted: Mutex::default() }
-    }
-
-    /// The same with checkpoints.
-    #[must_use]
-    pub fn with_checkpoints(self, checkpoints: Option<Checkpoints>) -> Self {
-        Self { checkpoints, ..self }
-    }
-
-    fn accepted(&self) -> MutexGuard<'_, HashMap<String, bool>> {
-        self.accepted.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// The session's file, existing or planned; none in memory.
-    #[must_use]
-    pub fn file(&self) -> Option<String> {
-        self.store.path().map(|path| path.display().to_string())
-    }
-}
-
-/// What a new incarnation of the loop is told.
-#[derive(Debug)]
-pub struct ResumeFacts {
-    /// The session.
-    pub tree: TreeView,
-    /// A trace was running and is to go on.
-    pub active: bool,
-    /// Its prompt, when it is not stored yet.
-    pub prompt: Option<Pending>,
-    /// What waits, in order.
-    pub queued: Vec<(QueueKind, Pending)>,
-    /// Calls that had begun, by the entry of their message.
-    pub started: HashMap<EntryId, Vec<usize>>,
-    /// Operations that were accepted, and whether each began a trace.
-    pub accepted: HashMap<String, bool>,
-}
+/// How often a run that waits for the disk tries it.
+const WAIT_STEP: Duration = Duration::from_millis(250);
+/// How often what a disk refused is tried again while the run goes on, beside each append.
+const SAVE_STEP: Duration = Duration::from_secs(5);
 
 /// What the writer is told.
 pub enum WriterMsg {
@@ -119,13 +70,25 @@ pub enum WriterMsg {
     },
     /// Another entry, or none, is the one that the next will hang on.
     MoveLeaf(Option<EntryId>),
-    /// Make the session durable.
-    Sync,
+    /// The trace is over: save what the disk refused, and make the session durable.
+    Settled,
+    /// Try once more what the disk refused.
+    TryAgain,
+    /// Do not wait for the disk any longer.
+    GiveUp,
 }
 
 /// State of the writer.
 pub struct WriterState {
     shared: Arc<AgentShared>,
+    /// What waits for a disk that refuses.
+    waiting: Option<WriterMsg>,
+    /// Until when that waits.
+    until: Option<Instant>,
+    /// What came behind it.
+    behind: VecDeque<WriterMsg>,
+    /// A [`WriterMsg::TryAgain`] is under way for what is in memory only.
+    saves_later: bool,
 }
 
 /// The actor.
@@ -142,81 +105,191 @@ impl Actor for SessionWriter {
         shared: Arc<AgentShared>,
     ) -> Result<WriterState, ActorProcessingErr> {
         shared.tree.send_replace(Some(shared.place.store.view()));
-        Ok(WriterState { shared })
+        Ok(WriterState { shared, waiting: None, until: None, behind: VecDeque::new(), saves_later: false })
     }
 
     async fn handle(
         &self,
-        _: ActorRef<WriterMsg>,
+        myself: ActorRef<WriterMsg>,
         message: WriterMsg,
         state: &mut WriterState,
     ) -> Result<(), ActorProcessingErr> {
         match message {
-            WriterMsg::Resume(to) => {
-                // The loop that asked is gone: the next one asks again.
-                let _ = to.deliver(Box::new(state.resume_facts()));
+            WriterMsg::GiveUp => {
+                state.until = state.until.map(|_| Instant::now());
+                state.go_on(&myself).await;
             }
-            WriterMsg::Append { work, entries, to } => {
-                let result = state.append(entries);
-                // The loop that waits is gone: the next one sees the entries in the tree.
-                let _ = to.deliver(Input::Stored { work, result });
-            }
-            WriterMsg::Notes(notes) => {
-                if let Err(cause) = state.note(notes) {
-                    state.tell(format!("What is queued could not be saved: {cause}"));
-                }
-            }
-            WriterMsg::Answer(reply, result) => reply.send(*result),
-            WriterMsg::CallsStarted { entry, places, reply } => {
-                let record = Record::Batch { entry_id: entry, places };
-                let result = state.shared.place.journal.append(&[record]);
-                // The batch that waits is gone: its calls have not begun.
-                let _ = reply.deliver(result.map_err(|error| error.to_string()));
-            }
-            WriterMsg::MoveLeaf(leaf) => match state.shared.place.store.move_leaf(leaf.as_ref()) {
-                Ok(view) => drop(state.shared.tree.send_replace(Some(view))),
-                Err(error) => state.tell(format!("The conversation did not go back: {error}")),
-            },
-            WriterMsg::Sync => {
-                let store = state.shared.place.store.clone();
-                // Waits for the disk in a thread of its own: the runtime's threads have other work.
-                match tokio::task::spawn_blocking(move || store.sync()).await {
-                    Ok(Ok(())) => {}
-                    Ok(Err(error)) => state.tell(format!("The session could not be made durable: {error}")),
-                    Err(error) => tracing::warn!(%error, "the sync was cancelled"),
-                }
-            }
+            WriterMsg::TryAgain => state.try_again(&myself).await,
+            message if state.waiting.is_some() => state.behind.push_back(message),
+            message => state.take(&myself, message).await,
         }
         Ok(())
     }
 }
 
 impl WriterState {
-    fn tell(&self, text: String) {
-        self.shared.publish(vec![Event::Notice { level: NoticeLevel::Warning, text }]);
+    async fn take(&mut self, myself: &ActorRef<WriterMsg>, message: WriterMsg) {
+        match message {
+            WriterMsg::Resume(to) => {
+                // The loop that asked is gone: the next one asks again.
+                let _ = to.deliver(Box::new(ResumeFacts::of(&self.shared.place)));
+            }
+            WriterMsg::Append { work, entries, to } => {
+                let result = match self.append(myself, entries.clone()).await {
+                    Err(error) if self.waits(&error) => {
+                        return self.wait(myself, WriterMsg::Append { work, entries, to }, &error);
+                    }
+                    result => self.over(result),
+                };
+                // The loop that waits is gone: the next one sees the entries in the tree.
+                let _ = to.deliver(Input::Stored { work, result });
+            }
+            WriterMsg::Notes(notes) => {
+                if let Err(cause) = self.note(notes) {
+                    self.tell(format!("What is queued could not be saved: {cause}"));
+                }
+            }
+            WriterMsg::Answer(reply, result) => reply.send(*result),
+            WriterMsg::CallsStarted { entry, places, reply } => {
+                let record = Record::Batch { entry_id: entry.clone(), places: places.clone() };
+                let result = match self.shared.place.journal.append(&[record]) {
+                    Err(error) if self.waits(&error) => {
+                        return self.wait(myself, WriterMsg::CallsStarted { entry, places, reply }, &error);
+                    }
+                    result => self.over(result),
+                };
+                if self.shared.place.sync != SessionSync::Never {
+                    sync(self.shared.clone()).await;
+                }
+                // The batch that waits is gone: its calls have not begun.
+                let _ = reply.deliver(result);
+            }
+            WriterMsg::MoveLeaf(leaf) => match self.shared.place.store.move_leaf(leaf.as_ref()) {
+                Ok(view) => drop(self.shared.tree.send_replace(Some(view))),
+                Err(error) => self.tell(format!("The conversation did not go back: {error}")),
+            },
+            WriterMsg::Settled => {
+                self.save(myself);
+                if self.shared.place.sync != SessionSync::Never {
+                    sync(self.shared.clone()).await;
+                }
+            }
+            WriterMsg::TryAgain | WriterMsg::GiveUp => {}
+        }
     }
 
-    fn append(&self, entries: Vec<NewEntry>) -> Result<Vec<Arc<Entry>>, String> {
+    /// Whether the run waits for what may pass.
+    fn waits(&self, error: &StoreError) -> bool {
+        match self.shared.place.on_refusal {
+            OnRefusal::Wait(limit) if error.may_pass() => {
+                !limit.is_zero() && self.until.is_none_or(|until| Instant::now() < until)
+            }
+            _ => false,
+        }
+    }
+
+    /// Begins to wait for the disk, or waits on.
+    fn wait(&mut self, myself: &ActorRef<WriterMsg>, message: WriterMsg, error: &StoreError) {
+        if let (OnRefusal::Wait(limit), None) = (self.shared.place.on_refusal, self.until) {
+            self.until = Some(Instant::now() + limit);
+            let seconds = limit.as_secs_f32();
+            self.tell(format!("The session cannot be saved: {error}. The run waits for that, {seconds} s at most."));
+        }
+        self.waiting = Some(message);
+        myself.send_after(WAIT_STEP, || WriterMsg::TryAgain);
+    }
+
+    /// The result of what does not wait, or not any longer.
+    fn over<T>(&mut self, result: Result<T, StoreError>) -> Result<T, String> {
+        let waited = self.until.take().is_some();
+        result
+            .inspect(|_| {
+                if waited {
+                    self.tell("The session is saved again; the run goes on.".to_owned());
+                }
+            })
+            .map_err(|error| {
+                self.shared.place.note_failure();
+                error.to_string()
+            })
+    }
+
+    async fn try_again(&mut self, myself: &ActorRef<WriterMsg>) {
+        if self.waiting.is_some() {
+            return self.go_on(myself).await;
+        }
+        self.saves_later = false;
+        self.save(myself);
+    }
+
+    /// Takes what waits for the disk, and what came behind it.
+    async fn go_on(&mut self, myself: &ActorRef<WriterMsg>) {
+        let mut next = self.waiting.take();
+        while let Some(message) = next {
+            self.take(myself, message).await;
+            next = if self.waiting.is_some() { None } else { self.behind.pop_front() };
+        }
+    }
+
+    /// Writes what the disk refused before, if there is anything.
+    fn save(&mut self, myself: &ActorRef<WriterMsg>) {
+        let notices = self.shared.place.store.save_again();
+        self.report(myself, &notices);
+    }
+
+    /// Tells what happened to the file. While entries are in memory only, they are tried again.
+    fn report(&mut self, myself: &ActorRef<WriterMsg>, notices: &[StoreNotice]) {
+        let unsaved = self.shared.place.store.unsaved();
+        for notice in notices {
+            if matches!(notice, StoreNotice::NotSaved(_) | StoreNotice::Saved(_)) {
+                let entries = unsaved.as_ref().map_or(0, |unsaved| unsaved.entries);
+                let reason = unsaved.as_ref().map(|unsaved| unsaved.reason.clone());
+                self.shared.publish(vec![Event::SavingChanged { unsaved: entries, reason }]);
+            }
+            self.tell(format!("Note: {notice}"));
+        }
+        if unsaved.is_some() && !std::mem::replace(&mut self.saves_later, true) {
+            myself.send_after(SAVE_STEP, || WriterMsg::TryAgain);
+        }
+    }
+
+    fn tell(&self, text: String) {
+        tell(&self.shared, text);
+    }
+
+    async fn append(
+        &mut self,
+        myself: &ActorRef<WriterMsg>,
+        entries: Vec<NewEntry>,
+    ) -> Result<Vec<Arc<Entry>>, StoreError> {
         let reserved: Vec<EntryId> = entries.iter().filter_map(|entry| entry.reserved.clone()).collect();
         let entries =
             entries.into_iter().map(|entry| session::NewEntry { body: entry.body, id: entry.reserved }).collect();
-        let appended = self.shared.place.store.append(None, entries).map_err(|error| error.to_string())?;
-        for notice in &appended.notices {
-            self.tell(format!("Note: {notice}"));
+        let appended = self.shared.place.store.append(None, entries)?;
+        if self.shared.place.sync == SessionSync::Entry {
+            sync(self.shared.clone()).await;
         }
+        self.report(myself, &appended.notices);
         self.shared.tree.send_replace(Some(appended.view));
         if !reserved.is_empty() {
-            let state = self.shared.place.journal.state();
-            let delivered = |input: &&PendingInput| input.entry_id.as_ref().is_some_and(|id| reserved.contains(id));
-            let ops: Vec<String> = state.pending().filter(delivered).map(|input| input.op.clone()).collect();
-            if !ops.is_empty()
-                && let Err(error) = self.shared.place.journal.append(&[Record::Delivered { ops }])
-            {
-                // The entries themselves tell that they were delivered.
-                tracing::debug!(%error, "the journal was not told of a delivery");
-            }
+            self.note_delivery(&reserved);
         }
         Ok(appended.entries)
+    }
+
+    /// Notes that what waited in the journal is in the session.
+    fn note_delivery(&self, reserved: &[EntryId]) {
+        let state = self.shared.place.journal.state();
+        let delivered = |input: &&PendingInput| input.entry_id.as_ref().is_some_and(|id| reserved.contains(id));
+        let mut ops: Vec<String> = state.pending().filter(delivered).map(|input| input.op.clone()).collect();
+        let held = state.held.iter().filter(|held| reserved.contains(&held.entry_id));
+        ops.extend(held.map(|held| held.entry_id.to_string()));
+        if !ops.is_empty()
+            && let Err(error) = self.shared.place.journal.append(&[Record::Delivered { ops }])
+        {
+            // The entries themselves tell that they were delivered.
+            tracing::debug!(%error, "the journal was not told of a delivery");
+        }
     }
 
     fn note(&self, notes: Vec<Note>) -> Result<(), String> {
@@ -225,37 +298,32 @@ impl WriterState {
                 self.shared.place.accepted().insert(pending.op.clone(), kind.is_none());
             }
         }
-        let records: Vec<Record> = notes.into_iter().filter_map(record).collect();
+        let records: Vec<Record> = notes.into_iter().flat_map(records).collect();
         self.shared.place.journal.append(&records).map_err(|error| error.to_string())
-    }
-
-    fn resume_facts(&self) -> ResumeFacts {
-        let place = &self.shared.place;
-        let tree = place.store.view();
-        let first = !place.opened.swap(true, Ordering::Relaxed);
-        let state: RunState = place.journal.state();
-        let active = state.active && !first;
-        let waits = |input: &&PendingInput| input.entry_id.as_ref().is_none_or(|id| tree.find(id).is_none());
-        let mut prompts = state.prompts.iter().filter(waits).map(pending);
-        let prompt = if active { prompts.next() } else { None };
-        // A prompt that another process accepted and did not begin comes back as a queued message.
-        let mut queued: Vec<(QueueKind, Pending)> = prompts.map(|pending| (QueueKind::Steer, pending)).collect();
-        queued.extend(state.steering.iter().filter(waits).map(|input| (QueueKind::Steer, pending(input))));
-        queued.extend(state.follow_ups.iter().filter(waits).map(|input| (QueueKind::FollowUp, pending(input))));
-        let started =
-            state.begun.iter().map(|(entry, places)| (entry.clone(), places.iter().copied().collect())).collect();
-        let mut accepted = place.accepted().clone();
-        accepted.extend(state.pending().map(|input| (input.op.clone(), input.kind == InputKind::Prompt)));
-        ResumeFacts { tree, active, prompt, queued, started, accepted }
     }
 }
 
-/// The journal's line for a note; none for a message that no user wrote.
-fn record(note: Note) -> Option<Record> {
-    Some(match note {
+fn tell(shared: &AgentShared, text: String) {
+    shared.publish(vec![Event::Notice { level: NoticeLevel::Warning, text }]);
+}
+
+/// Returns when what was written is on the disk.
+async fn sync(shared: Arc<AgentShared>) {
+    let (store, journal) = (shared.place.store.clone(), shared.place.journal.clone());
+    // Waits for the disk in a thread of its own: the runtime's threads have other work.
+    match spawn_blocking(move || store.sync().and_then(|()| journal.sync())).await {
+        Ok(Ok(())) => {}
+        Ok(Err(error)) => tell(&shared, format!("The session could not be made durable: {error}")),
+        Err(error) => tracing::warn!(%error, "the sync was cancelled"),
+    }
+}
+
+/// The journal's lines for a note; none for a message that no user wrote.
+fn records(note: Note) -> Vec<Record> {
+    match note {
         Note::Accepted { kind, pending } => {
-            let AgentMessage::User(message) = &pending.message else { return None };
-            Record::Input(PendingInput {
+            let AgentMessage::User(message) = &pending.message else { return Vec::new() };
+            vec![Record::Input(PendingInput {
                 op: pending.op,
                 kind: match kind {
                     None => InputKind::Prompt,
@@ -265,20 +333,14 @@ fn record(note: Note) -> Option<Record> {
                 entry_id: Some(pending.entry_id),
                 content: message.content.clone(),
                 source: InputSource::default(),
-            })
+            })]
         }
-        Note::Cleared(ops) => Record::Cleared { ops },
-        Note::Started => Record::Started,
-        Note::Settled => Record::Settled,
-    })
-}
-
-fn pending(input: &PendingInput) -> Pending {
-    let message = UserMessage { content: input.content.clone(), timestamp: now_ms() };
-    Pending {
-        op: input.op.clone(),
-        entry_id: input.entry_id.clone().unwrap_or_else(|| EntryId::from(input.op.as_str())),
-        text: input.content.text(""),
-        message: AgentMessage::User(Arc::new(message)),
+        Note::Held(entries) => entries
+            .into_iter()
+            .filter_map(|entry| Some(Record::Held(HeldEntry { entry_id: entry.reserved?, body: entry.body })))
+            .collect(),
+        Note::Cleared(ops) => vec![Record::Cleared { ops }],
+        Note::Started => vec![Record::Started],
+        Note::Settled => vec![Record::Settled],
     }
 }

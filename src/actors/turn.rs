@@ -157,8 +157,11 @@ pub struct Turn {
     work: Work,
     trace: Option<Trace>,
     queues: Queues,
-    /// Entries that wait for the end of the trace.
-    held: Vec<EntryBody>,
+    /// Entries that wait for the end of the trace, and how many of them are being stored.
+    held: Vec<NewEntry>,
+    storing_held: usize,
+    /// The last attempt to store something failed: what is held waits for the next occasion.
+    refused: bool,
     /// Commands that wait until an idle agent has stored an entry.
     deferred: VecDeque<Input>,
     /// Calls that a crash of an earlier process left without results.
@@ -199,7 +202,9 @@ impl Turn {
             work: 0,
             trace: None,
             queues: resume.queues,
-            held: Vec::new(),
+            held: resume.held,
+            storing_held: 0,
+            refused: false,
             deferred: VecDeque::new(),
             open: None,
             idle_waiters: Vec::new(),
@@ -227,6 +232,9 @@ impl Turn {
         {
             turn.open = Some(OpenCalls { batch, message, results });
         }
+        if turn.is_idle() && !resume.active && !turn.held.is_empty() {
+            turn.idle_again();
+        }
         let effects = mem::take(&mut turn.out);
         (turn, effects)
     }
@@ -253,7 +261,7 @@ impl Turn {
             Input::WaitIdle(ticket) if self.is_idle() => self.reply(ticket, Ok(Reply::Done)),
             Input::WaitIdle(ticket) => self.idle_waiters.push(ticket),
             Input::Compact { instructions, ticket } => self.compact(instructions, ticket),
-            Input::Append { bodies, ticket } => self.append(bodies, ticket),
+            Input::Append { entries, ticket } => self.append(entries, ticket),
             Input::Stored { work, result } if work == self.work => self.stored(result),
             Input::Asked { work, verdict } if work == self.work => self.asked(verdict),
             Input::Prepared { work, result } if work == self.work => match result {
@@ -332,10 +340,13 @@ impl Turn {
                 return;
             }
         };
+        let stored_held = mem::take(&mut self.storing_held);
+        self.refused = result.is_err();
         let entries = match result {
             Ok(entries) => entries,
             Err(cause) => return self.store_failed(then, cause),
         };
+        self.held.drain(..stored_held);
         match then {
             Then::Open => self.opened(&entries),
             Then::Deliver => {

@@ -84,7 +84,7 @@ pub enum Input {
     /// Store entries: at once when idle, else when the trace is over.
     Append {
         /// The entries; at least one.
-        bodies: Vec<EntryBody>,
+        entries: Vec<NewEntry>,
         /// Who wants to know.
         ticket: Ticket,
     },
@@ -257,6 +257,8 @@ pub enum Note {
         /// The message.
         pending: Pending,
     },
+    /// Entries were accepted that wait for the end of the trace.
+    Held(Vec<NewEntry>),
     /// Messages were taken back.
     Cleared(Vec<String>),
     /// A trace began.

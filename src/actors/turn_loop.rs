@@ -40,14 +40,14 @@ use super::{
 };
 use crate::{
     protocol::{
-        AgentMessage, AssistantMessage, Command, CommandError, EntryBody, Failure, FailureClass, Model, StopReason,
-        ThinkingLevel,
+        AgentMessage, AssistantMessage, Command, CommandError, EntryBody, EntryId, Failure, FailureClass, Model,
+        StopReason, ThinkingLevel,
         command::{Disposition, QueueKind},
         system::SystemState,
         time::now_ms,
     },
     providers::error_text::classify_text,
-    store::tree::TreeView,
+    store::tree::{TreeView, ids::fresh_id},
     tools::checkpoints::Undone,
 };
 
@@ -246,7 +246,7 @@ impl LoopState {
         if !facts.active {
             self.shared.bus.tell(BusMsg::Idle);
         }
-        let resume = Resume { active: facts.active, prompt: facts.prompt, queues, position, attempt };
+        let resume = Resume { active: facts.active, prompt: facts.prompt, queues, held: facts.held, position, attempt };
         let (retry, compacts) = (selection.retry, selection.auto_compaction);
         let full = compacts && is_full(&self.shared, &facts.tree);
         let (turn, effects) = Turn::resume(resume, self.identity(), self.read_only(), retry, compacts, full, now_ms());
@@ -306,6 +306,12 @@ impl LoopState {
     /// answers keep their order.
     fn answer(&self, reply: ReplyTo, result: CommandResult) {
         self.shared.writer.tell(WriterMsg::Answer(reply, Box::new(result)));
+    }
+
+    /// An id that no entry has. Two that were given out and not used yet are alike by a chance of one in 2³².
+    fn fresh_id(&self) -> EntryId {
+        let tree = self.shared.tree();
+        fresh_id(|id| tree.as_ref().is_some_and(|tree| tree.find(id).is_some()))
     }
 
     fn inputs(&self) -> Recipient<Input> {

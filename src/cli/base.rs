@@ -15,12 +15,14 @@ use super::{
     cassette::Deck,
     checkpoints,
     env::Environment,
+    exit::Exit,
     local,
+    mode::Mode,
     operations::Closings,
     project::Project,
     remote::Remote,
     run::warn,
-    session::ChosenSession,
+    session::{self, ChosenSession},
     setup::{self, Setup},
     start::StartError,
 };
@@ -45,6 +47,8 @@ pub struct Base {
     pub environment: Environment,
     /// What it was asked.
     pub args: HiArgs,
+    /// Who gives agents work and shows what they do.
+    pub mode: Mode,
     /// What is recorded or replayed.
     pub deck: Deck,
     /// The wire of the script that the command line names.
@@ -121,6 +125,7 @@ impl Base {
         extensions: &ExtensionRegistry,
         settings: &Settings,
         chosen: &ChosenSession,
+        mode: Mode,
     ) -> Result<Self, StartError> {
         let mut catalogue = Catalogue::load(&environment.user_dir, Variables::of_process());
         let script = setup::script_wire(&args, &mut catalogue)?;
@@ -141,6 +146,7 @@ impl Base {
         };
         Ok(Self {
             environment: environment.clone(),
+            mode,
             args,
             deck,
             script,
@@ -186,6 +192,13 @@ impl Base {
         let held = Held { shared: shared.clone(), closings };
         self.held.lock().unwrap_or_else(PoisonError::into_inner).insert(shared.id.clone(), held);
         Ok(MadeAgent { shared, commands })
+    }
+
+    /// The exit code, after a last attempt to save what the disk refused.
+    #[must_use]
+    pub fn saved_at_last(&self, exit: Exit) -> Exit {
+        let held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        held.values().fold(exit, |exit, held| session::saved_at_last(&held.shared.place, exit))
     }
 
     /// Ends what agents and their extensions held, and says what became of a cassette.

@@ -14,10 +14,11 @@ use crate::{
 /// Changes of the last command are waited for so long at the end of a run.
 const LAST_LOOK: Duration = Duration::from_secs(2);
 
-/// The checkpoints of a session whose tools work on the machine `place` (none for this one), and old ones are removed; none when the settings say so, and for a session in memory: nothing of it is kept on
-/// the disk.
+/// The checkpoints of a session whose tools work on the machine `place` (none for this one), and old ones are removed;
+/// none when the settings say so, for a session in memory, of which nothing is kept on the disk, and for one that is
+/// only read.
 pub fn of(settings: &Settings, chosen: &ChosenSession, place: Option<String>) -> Option<Checkpoints> {
-    let file = chosen.store.path()?;
+    let file = chosen.store.writable().ok().and(chosen.store.path())?;
     let wanted = settings.checkpoints();
     wanted.enabled.then(|| {
         let limits = Limits { max_size: wanted.max_size, max_age: wanted.max_age };

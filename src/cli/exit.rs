@@ -14,6 +14,8 @@ pub enum Exit {
     InvalidState,
     /// Calls were denied in a run whose user wants to know (`--on-denied fail`).
     Denied,
+    /// The session could not be saved: the run ended for it, or went on in memory and the disk refused to the end.
+    NotSaved,
     /// SIGHUP: the terminal went away.
     HungUp,
     /// SIGINT.
@@ -31,6 +33,7 @@ impl Exit {
             Self::Failed => 1,
             Self::InvalidState => 2,
             Self::Denied => 5,
+            Self::NotSaved => 6,
             Self::HungUp => 129,
             Self::Interrupted => 130,
             Self::Terminated => 143,

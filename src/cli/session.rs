@@ -1,18 +1,23 @@
 //! The session that a start uses: found, opened, or made.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::{
-    args::{HiArgs, SessionChoice, SessionTarget},
+    args::{HiArgs, SessionChoice, SessionTarget, Task},
     env::Environment,
-    run::warn,
+    exit::Exit,
+    mode::Mode,
+    run::{fail, warn},
     start::{self, StartError},
 };
-use crate::store::{
-    NewSession, SessionStore, Sidecar,
-    session::Opened,
-    sessions::{self, SessionDir},
-    settings::Settings,
+use crate::{
+    actors::session_writer::{OnRefusal, SessionPlace},
+    store::{
+        NewSession, SessionStore, Sidecar,
+        session::{Claim, Opened},
+        sessions::{self, SessionDir},
+        settings::Settings,
+    },
 };
 
 /// A session that is open.
@@ -52,12 +57,15 @@ pub fn choose(environment: &Environment, args: &HiArgs, settings: &Settings) -> 
         None => SessionDir::of_project(&environment.user_dir, launch),
     };
     let fresh = || NewSession::in_folder(launch);
+    let open = |path: &Path| open(path, args.read_only);
+    let create = |new: NewSession| SessionStore::create_in(&dir.path, new).map_err(StartError::of);
     let store = match &args.session {
-        SessionChoice::New => SessionStore::create_in(&dir.path, fresh()).map_err(StartError::of)?,
+        SessionChoice::New => create(fresh())?,
         SessionChoice::InMemory => SessionStore::in_memory(fresh()).map_err(StartError::of)?,
         SessionChoice::Continue => match sessions::resolve::most_recent(&dir) {
             Some(path) => open(&path)?,
-            None => SessionStore::create_in(&dir.path, fresh()).map_err(StartError::of)?,
+            None if args.read_only => return Err(nothing_to_read("this folder has no session")),
+            None => create(fresh())?,
         },
         SessionChoice::Pick => {
             let text = "choosing a session from a list needs the interactive terminal, which is not available yet in \
@@ -65,36 +73,93 @@ pub fn choose(environment: &Environment, args: &HiArgs, settings: &Settings) -> 
             return Err(StartError::Failed(text.into()));
         }
         SessionChoice::Open(target) => open(&find(target, &dir)?)?,
-        SessionChoice::OpenOrCreate { id } => match sessions::resolve::with_id(id, &dir).map_err(StartError::of)? {
+        SessionChoice::OpenOrCreate { id } => match with_id(id, &dir)? {
             Some(path) => open(&path)?,
-            None => {
-                warn(&format!("No session has the id {id} here: a new one is made with it."));
-                let new = NewSession { id: Some(id.clone()), ..fresh() };
-                SessionStore::create_in(&dir.path, new).map_err(StartError::of)?
-            }
+            None if args.read_only => return Err(nothing_to_read(&format!("no session here has the id {id}"))),
+            None => match Claim::take(&dir.path, id).map_err(StartError::of)? {
+                // Somebody else may have made it between the two looks.
+                claim => match with_id(id, &dir)? {
+                    Some(path) => open(&path)?,
+                    None => {
+                        warn(&format!("No session has the id {id} here: a new one is made with it."));
+                        create(NewSession { id: Some(id.clone()), ..fresh() })?.with_claim(claim)
+                    }
+                },
+            },
         },
         SessionChoice::Fork { source, id } => {
+            let claim = id.as_ref().map(|id| Claim::take(&dir.path, id)).transpose().map_err(StartError::of)?.flatten();
             if let Some(id) = id
-                && sessions::resolve::with_id(id, &dir).map_err(StartError::of)?.is_some()
+                && with_id(id, &dir)?.is_some()
             {
                 let text = format!("A session with the id {id} exists already. Choose another one for the copy.");
                 return Err(StartError::Failed(text));
             }
             let source = find(source, &dir)?;
             let new = NewSession { id: id.clone(), ..fresh() };
-            SessionStore::fork_file(&source, &dir.path, new).map_err(StartError::of)?
+            SessionStore::fork_file(&source, &dir.path, new).map_err(StartError::of)?.with_claim(claim)
         }
     };
-    store.writable().map_err(StartError::of)?;
+    let read_only = check_writable(&store, args)?;
     let view = store.view();
     let path = store.path().unwrap_or_default();
     sessions::resolve::check_folder(view.header(), &path).map_err(StartError::of)?;
     let journal = match store.path() {
-        Some(path) => Sidecar::open(&path).map_err(StartError::of)?,
-        None => Sidecar::in_memory(),
+        // What waits in a journal is for those who write.
+        Some(path) if !read_only => Sidecar::open(&path).map_err(StartError::of)?,
+        _ => Sidecar::in_memory(),
     };
     let chosen = ChosenSession::following(store, journal);
     Ok(ChosenSession { is_first: true, name: args.name.clone(), ..chosen })
+}
+
+/// Whether the session is only read. One that was not asked to be can be looked at all the same where somebody can do
+/// so; a run that was given prompts cannot store them.
+fn check_writable(store: &SessionStore, args: &HiArgs) -> Result<bool, StartError> {
+    match store.writable() {
+        Ok(()) => Ok(false),
+        Err(_) if args.read_only => Ok(true),
+        Err(reason) if matches!(args.task, Task::Run(mode) if goes_on(mode)) => {
+            warn(&reason.to_string());
+            Ok(true)
+        }
+        Err(reason) => Err(StartError::of(reason)),
+    }
+}
+
+/// Whether somebody sees what happens and can act.
+fn goes_on(mode: Mode) -> bool {
+    matches!(mode, Mode::Interactive | Mode::Rpc)
+}
+
+/// What a run does while the disk refuses: a person, or the program of one, sees it and can act; a run with its prompts
+/// given waits a while.
+pub fn on_refusal(mode: Mode, settings: &Settings) -> OnRefusal {
+    match goes_on(mode) {
+        true => OnRefusal::GoOn,
+        false => OnRefusal::Wait(settings.session_save_wait()),
+    }
+}
+
+/// The exit code, after a last attempt to save what the disk refused.
+pub fn saved_at_last(place: &SessionPlace, exit: Exit) -> Exit {
+    place.store.save_again();
+    match place.store.unsaved() {
+        None => exit,
+        Some(unsaved) => {
+            let (entries, reason) = (unsaved.entries, unsaved.reason);
+            fail(&format!("{entries} entries of the session could not be saved and are lost: {reason}"));
+            if exit == Exit::Done { Exit::NotSaved } else { exit }
+        }
+    }
+}
+
+fn nothing_to_read(what: &str) -> StartError {
+    StartError::Failed(format!("--read-only needs a session that exists, and {what}"))
+}
+
+fn with_id(id: &str, dir: &SessionDir) -> Result<Option<PathBuf>, StartError> {
+    sessions::resolve::with_id(id, dir).map_err(StartError::of)
 }
 
 fn find(target: &SessionTarget, dir: &SessionDir) -> Result<PathBuf, StartError> {
@@ -104,11 +169,13 @@ fn find(target: &SessionTarget, dir: &SessionDir) -> Result<PathBuf, StartError>
     }
 }
 
-fn open(path: &std::path::Path) -> Result<SessionStore, StartError> {
+fn open(path: &Path, read_only: bool) -> Result<SessionStore, StartError> {
     let cwd = std::env::current_dir().unwrap_or_default();
-    let opened: Opened = SessionStore::open(path, NewSession::in_folder(&cwd)).map_err(StartError::of)?;
-    if let Some(notice) = opened.damage_notice() {
-        warn(&notice);
+    let opened: Opened = match read_only {
+        true => SessionStore::open_read_only(path),
+        false => SessionStore::open(path, NewSession::in_folder(&cwd)),
     }
+    .map_err(StartError::of)?;
+    opened.damage_notice().iter().chain(&opened.lock_notice).for_each(|notice| warn(notice));
     Ok(opened.store)
 }

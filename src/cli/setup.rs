@@ -15,7 +15,7 @@ use super::{
     project::Project,
     prompt::ProjectResources,
     run::warn,
-    session::ChosenSession,
+    session::{self, ChosenSession},
     start::StartError,
 };
 use crate::{
@@ -114,6 +114,7 @@ pub async fn build(
         ..SessionFacts::default()
     };
     let checkpoints = checkpoints::of(&settings, &chosen, args.ssh.as_ref().map(ToString::to_string));
+    let (sync, on_refusal) = (settings.session_sync(), session::on_refusal(base.mode, &settings));
     let (retry, request_retry) = (settings.retry(), settings.request_retry());
     let selection = Selection {
         model: Some(choice.model),
@@ -171,8 +172,11 @@ pub async fn build(
         questions,
         facts,
     };
-    record_start(&chosen, &selection, &context, &catalogue)?;
-    let place = SessionPlace::new(chosen.store, chosen.journal).with_checkpoints(checkpoints);
+    if chosen.store.writable().is_ok() {
+        record_start(&chosen, &selection, &context, &catalogue)?;
+    }
+    let place =
+        SessionPlace::new(chosen.store, chosen.journal).with_checkpoints(checkpoints).with_saving(sync, on_refusal);
     let shared = AgentShared::new(base.next_agent(), Arc::new(config), place, selection);
     Ok(Setup { shared, commands, closings: works_with.closings })
 }

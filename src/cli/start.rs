@@ -18,7 +18,7 @@ use crate::{
         agent_factory::MadeAgent,
         fleet::Agents,
         front::{
-            printer::{DENIED, PrintMode, PrinterFactory},
+            printer::{DENIED, NOT_SAVED, PrintMode, PrinterFactory},
             rpc::RpcFactory,
         },
         runtime::{FrontFactory, RuntimeHandle},
@@ -94,7 +94,7 @@ pub fn run(
         .map_err(|error| StartError::Failed(format!("the async runtime did not start: {error}")))?;
     let fail_when_denied = args.permissions.on_denied == OnDenied::Fail;
     let exit = runtime.block_on(async {
-        let base = Arc::new(Base::open(environment, args, &extensions, &settings, &chosen).await?);
+        let base = Arc::new(Base::open(environment, args, &extensions, &settings, &chosen, mode).await?);
         let agent = base.agent(chosen, (settings, project)).await?;
         let exit = serve(&base, agent, mode, prompts, fail_when_denied).await;
         base.close().await;
@@ -129,13 +129,15 @@ async fn serve(
         .map_err(|exit| StartError::Failed(format!("the runtime did not start: {}", exit.cause())))?;
     let runtime = Arc::new(runtime);
     signals.serve(&runtime);
-    Ok(exit_of(runtime.wait().await))
+    let code = exit_of(runtime.wait().await);
+    Ok(base.saved_at_last(code))
 }
 
 fn exit_of(code: i32) -> Exit {
     match code {
         0 => Exit::Done,
         DENIED => Exit::Denied,
+        NOT_SAVED => Exit::NotSaved,
         129 => Exit::HungUp,
         130 => Exit::Interrupted,
         143 => Exit::Terminated,

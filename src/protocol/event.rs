@@ -228,6 +228,13 @@ pub enum Event {
         /// Whether it is on.
         enabled: bool,
     },
+    /// The disk began to refuse the session, or takes it again.
+    SavingChanged {
+        /// Entries that are in memory only.
+        unsaved: usize,
+        /// What the disk says; none when everything is saved.
+        reason: Option<String>,
+    },
     /// A subscriber that lags missed updates in this range; nothing else is ever left out.
     Gap {
         /// The first that is missing.

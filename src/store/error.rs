@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::jsonl::VERSION;
+use super::{jsonl::VERSION, lock::Holder};
 
 /// A failure of the store. Each names the thing and the next step.
 #[derive(Debug, thiserror::Error)]
@@ -25,8 +25,8 @@ pub enum StoreError {
     NotASession(PathBuf),
     /// A file of a later program.
     #[error(
-        "{} has session format {found}, and this version of Troupe writes format {VERSION}: it can be read but not \
-         continued. Use a newer Troupe.",
+        "{} has session format {found}, and this version of Troupe writes format {VERSION}: it can be read \
+         (--read-only) but neither continued nor forked. Use a newer Troupe.",
         path.display()
     )]
     Newer {
@@ -37,15 +37,47 @@ pub enum StoreError {
     },
     /// Somebody else writes the file.
     #[error(
-        "{} is open in another Troupe process{}; use --fork to go on in a copy, or wait until it is closed",
+        "{} is open in another Troupe process{}. Wait until that one ends, go on in a copy with --fork, or look at it \
+         with --read-only.",
         path.display(),
-        pid.map_or(String::new(), |pid| format!(" (pid {pid})"))
+        told(holder.as_deref())
     )]
     Locked {
         /// The file.
         path: PathBuf,
         /// The process, where the system tells.
-        pid: Option<u32>,
+        holder: Option<Box<Holder>>,
+    },
+    /// The system has locks and did not give one.
+    #[error(
+        "cannot lock {}: {source}. Without a lock two processes could write it: try again, go on in a copy with --fork, \
+         or look at it with --read-only.",
+        path.display()
+    )]
+    NoLock {
+        /// The file.
+        path: PathBuf,
+        /// Why not.
+        source: io::Error,
+    },
+    /// Another process made the file of this session first.
+    #[error(
+        "{} was made by another process in the meantime; nothing of this session was written there. Open that one with \
+         --session, or begin another.",
+        .0.display()
+    )]
+    MadeByAnother(PathBuf),
+    /// Another process is about to begin a session of this id.
+    #[error(
+        "A session with the id {id:?} is being begun by another Troupe process{}. Choose another id, or wait until that \
+         one ends.",
+        told(holder.as_deref())
+    )]
+    Claimed {
+        /// The id.
+        id: String,
+        /// The process, where the system tells.
+        holder: Option<Box<Holder>>,
     },
     /// The file lost or changed bytes that were read or written before.
     #[error(
@@ -55,7 +87,7 @@ pub enum StoreError {
     )]
     Rewritten(PathBuf),
     /// The session was opened to be read.
-    #[error("{} is open for reading only", .0.display())]
+    #[error("{} is open for reading only. Use --fork to go on in a copy.", .0.display())]
     ReadOnly(PathBuf),
     /// No such entry.
     #[error("Entry {0} not found")]
@@ -102,7 +134,25 @@ pub enum StoreError {
     Encode(#[from] serde_json::Error),
 }
 
+fn told(holder: Option<&Holder>) -> String {
+    holder.map_or(String::new(), |holder| format!(" ({holder})"))
+}
+
 impl StoreError {
+    /// True when what refuses is the disk or what stands for it: a full one, a read-only one, a quota, a limit for files,
+    /// a fault, a folder that is gone, a file that somebody changed. The same may work later, and what was to be written
+    /// is good.
+    #[must_use]
+    pub fn is_refusal(&self) -> bool {
+        matches!(self, Self::Io { .. } | Self::NoLock { .. } | Self::Rewritten(_))
+    }
+
+    /// True when it may pass by itself.
+    #[must_use]
+    pub fn may_pass(&self) -> bool {
+        self.is_refusal() && !matches!(self, Self::Rewritten(_))
+    }
+
     /// Wraps a refusal of the operating system.
     pub(crate) fn io(action: &'static str, path: impl AsRef<Path>) -> impl FnOnce(io::Error) -> Self {
         let path = path.as_ref().to_owned();

@@ -4,47 +4,63 @@
 //! holds it, so that no stale lock can be left behind. Programs that do not know of it are noticed by
 //! [`super::jsonl::SessionFile`].
 
+mod holder;
+
 use std::{
     fs::{File, TryLockError},
+    io::{self, ErrorKind},
     path::Path,
 };
 
+pub use holder::Holder;
+use rustix::io::Errno;
+
 use super::StoreError;
+
+/// What became of an attempt to lock a file.
+#[derive(Debug)]
+pub enum Lock {
+    /// It is ours until the file is closed.
+    Held,
+    /// The file system has no locks: nobody can hold one there.
+    Unsupported(io::Error),
+}
+
+impl Lock {
+    /// What people should know of it; none for a lock that is held.
+    #[must_use]
+    pub fn notice(&self, path: &Path) -> Option<String> {
+        match self {
+            Self::Held => None,
+            Self::Unsupported(cause) => Some(format!(
+                "{} lies on a file system without locks ({cause}): take care that no other process writes it",
+                path.display()
+            )),
+        }
+    }
+}
 
 /// Takes the lock on `file`; it is held until the file is closed.
 ///
 /// # Errors
-/// When another process, or another session of this one, holds it. A file system without locks is no error.
-pub fn lock(file: &File, path: &Path) -> Result<(), StoreError> {
+/// When another process, or another session of this one, holds it, and when a system that has locks does not give one
+/// (a server of network files that does not answer, say). A file system without locks is no error: the check before
+/// each append is what is left there.
+pub fn lock(file: &File, path: &Path) -> Result<Lock, StoreError> {
     match file.try_lock() {
-        Err(TryLockError::WouldBlock) => Err(StoreError::Locked { path: path.to_owned(), pid: holder(file) }),
-        // Some network file systems have no locks. The check before each append is what is left there.
-        Err(TryLockError::Error(_)) | Ok(()) => Ok(()),
+        Ok(()) => Ok(Lock::Held),
+        Err(TryLockError::WouldBlock) => {
+            Err(StoreError::Locked { path: path.to_owned(), holder: Holder::of(file).map(Box::new) })
+        }
+        Err(TryLockError::Error(error)) if is_unsupported(&error) => Ok(Lock::Unsupported(error)),
+        Err(TryLockError::Error(source)) => Err(StoreError::NoLock { path: path.to_owned(), source }),
     }
 }
 
-/// The process that holds the lock, as far as the system tells.
-#[cfg(target_os = "linux")]
-fn holder(file: &File) -> Option<u32> {
-    use std::os::unix::fs::MetadataExt;
-    let inode = file.metadata().ok()?.ino();
-    holder_in(&std::fs::read_to_string("/proc/locks").ok()?, inode)
-}
-
-#[cfg(not(target_os = "linux"))]
-fn holder(_: &File) -> Option<u32> {
-    None
-}
-
-/// A line of `/proc/locks` is `1: FLOCK  ADVISORY  WRITE 4711 fd:00:262150 0 EOF`.
-#[cfg(target_os = "linux")]
-fn holder_in(locks: &str, inode: u64) -> Option<u32> {
-    let of_file = |place: &str| place.rsplit(':').next().and_then(|number| number.parse().ok()) == Some(inode);
-    locks
-        .lines()
-        .map(|line| line.split_whitespace().collect::<Vec<_>>())
-        .find(|words| words.get(1) == Some(&"FLOCK") && words.get(5).is_some_and(|place| of_file(place)))
-        .and_then(|words| words[4].parse().ok())
+/// True for what file systems without locks answer.
+fn is_unsupported(error: &io::Error) -> bool {
+    let answers = [Errno::NOTSUP, Errno::NOSYS, Errno::INVAL].map(|errno| Some(errno.raw_os_error()));
+    error.kind() == ErrorKind::Unsupported || answers.contains(&error.raw_os_error())
 }
 
 #[cfg(test)]
@@ -52,24 +68,38 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_second_lock_is_refused_until_the_first_file_is_closed() {
+    fn fc_007_a_second_lock_is_refused_with_the_holder_until_the_first_file_is_closed() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("s.jsonl");
         let first = File::create(&path).unwrap();
         lock(&first, &path).unwrap();
         let second = File::open(&path).unwrap();
         let refused = lock(&second, &path).unwrap_err().to_string();
-        assert!(refused.contains("is open in another Troupe process") && refused.contains("--fork"), "{refused}");
+        for words in ["is open in another Troupe process", "--fork", "--read-only", "s.jsonl"] {
+            assert!(refused.contains(words), "{words}: {refused}");
+        }
+        if cfg!(target_os = "linux") {
+            let holder = format!("(pid {}, running since 20", std::process::id());
+            assert!(refused.contains(&holder), "{refused}");
+        }
         drop(first);
-        lock(&second, &path).unwrap();
+        assert!(matches!(lock(&second, &path).unwrap(), Lock::Held));
     }
 
-    #[cfg(target_os = "linux")]
     #[test]
-    fn the_holder_is_found_by_the_files_inode() {
-        let locks =
-            "1: POSIX  ADVISORY  WRITE 11 fd:00:262150 0 EOF\n2: FLOCK  ADVISORY  WRITE 22 fd:00:262150 0 EOF\n";
-        assert_eq!(holder_in(locks, 262_150), Some(22));
-        assert_eq!(holder_in(locks, 1), None);
+    fn a_file_system_without_locks_is_told_and_one_that_fails_is_not_taken_for_one() {
+        for (errno, unsupported) in [
+            (Errno::NOTSUP, true),
+            (Errno::NOSYS, true),
+            (Errno::INVAL, true),
+            (Errno::NOLCK, false),
+            (Errno::IO, false),
+            (Errno::STALE, false),
+        ] {
+            assert_eq!(is_unsupported(&errno.into()), unsupported, "{errno:?}");
+        }
+        let notice = Lock::Unsupported(Errno::NOTSUP.into()).notice(Path::new("/s.jsonl")).unwrap();
+        assert!(notice.contains("/s.jsonl") && notice.contains("no other process"), "{notice}");
+        assert_eq!(Lock::Held.notice(Path::new("/s.jsonl")), None);
     }
 }

@@ -10,6 +10,7 @@ use tokio::{
     io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader},
     process::{Child, ChildStdin, Command},
     sync::mpsc,
+    task::JoinHandle,
 };
 
 use super::{DEADLINE, shape, within};
@@ -20,6 +21,8 @@ pub struct Rpc {
     stdin: ChildStdin,
     records: mpsc::UnboundedReceiver<Value>,
     stderr: Arc<Mutex<String>>,
+    /// Reads it to its end.
+    errors: JoinHandle<()>,
     /// All records so far, in the order in which they came.
     seen: Vec<Value>,
     /// The record behind the last one that [`Rpc::until`] found.
@@ -44,16 +47,16 @@ impl Rpc {
             }
         });
         let stderr = Arc::new(Mutex::new(String::new()));
-        let mut errors = child.stderr.take().unwrap();
+        let mut from = child.stderr.take().unwrap();
         let text = stderr.clone();
-        tokio::spawn(async move {
+        let errors = tokio::spawn(async move {
             let mut bytes = [0; 4096];
-            while let Ok(count @ 1..) = errors.read(&mut bytes).await {
+            while let Ok(count @ 1..) = from.read(&mut bytes).await {
                 text.lock().unwrap().push_str(&String::from_utf8_lossy(&bytes[..count]));
             }
         });
         let stdin = child.stdin.take().unwrap();
-        Self { child, stdin, records, stderr, seen: Vec::new(), cursor: 0, requests: 0 }
+        Self { child, stdin, records, stderr, errors, seen: Vec::new(), cursor: 0, requests: 0 }
     }
 
     /// Sends bytes as they are.
@@ -134,6 +137,57 @@ impl Rpc {
     /// The records from a place on.
     pub fn since(&self, from: usize) -> &[Value] {
         &self.seen[from..]
+    }
+
+    /// Sends a request; its data, or none when the program ends instead of answering.
+    pub async fn try_call(&mut self, request: Value) -> Option<Value> {
+        // The program may be gone already.
+        let _ = self.stdin.write_all(format!("{request}\n").as_bytes()).await;
+        while let Some(record) = within("response or end", self.records.recv()).await {
+            self.seen.push(record.clone());
+            if record["type"] == "response" {
+                return Some(record["data"].clone());
+            }
+        }
+        None
+    }
+
+    /// Waits for so many more records, or for the end of the output.
+    pub async fn some_records(&mut self, count: usize) {
+        for _ in 0..count {
+            // A program that has nothing more to say is as good a moment as any other.
+            let next = tokio::time::timeout(std::time::Duration::from_millis(150), self.records.recv()).await;
+            let Ok(Some(record)) = next else { return };
+            self.seen.push(record);
+        }
+    }
+
+    /// All records of a program that has ended. The last line may have been cut off.
+    pub async fn rest(mut self) -> Vec<Value> {
+        while let Some(record) = within("end of output", self.records.recv()).await {
+            self.seen.push(record);
+        }
+        self.seen.retain(|record| record["type"] != "no JSON");
+        self.seen
+    }
+
+    /// The process.
+    pub fn pid(&self) -> u32 {
+        self.child.id().expect("a running process")
+    }
+
+    /// Kills the program; nothing of it is left when this returns.
+    pub async fn kill(&mut self) {
+        within("end after a kill", self.child.kill()).await.unwrap();
+    }
+
+    /// Closes stdin; the exit code, and all that was written to stderr.
+    pub async fn finish(self) -> (Option<i32>, String) {
+        let Self { mut child, stdin, stderr, errors, .. } = self;
+        drop(stdin);
+        let code = within("exit after the end of input", child.wait()).await.unwrap().code();
+        within("end of stderr", errors).await.unwrap();
+        (code, stderr.lock().unwrap().clone())
     }
 
     /// Closes stdin and returns the exit code.

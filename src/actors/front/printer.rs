@@ -33,6 +33,9 @@ use crate::{
 /// The exit code of a run in which calls were denied, for those who asked for it.
 pub const DENIED: i32 = 5;
 
+/// The exit code of a run that could not save its session.
+pub const NOT_SAVED: i32 = 6;
+
 /// What a restarting agent gets before a prompt whose answer was lost is sent again.
 const AGAIN: Duration = Duration::from_millis(20);
 
@@ -331,7 +334,8 @@ impl PrinterState {
 
     /// Ends the process with this code when everything is out.
     fn end(&mut self, code: i32) {
-        self.code = self.code.max(code);
+        let unsaved = self.agent.shared.place.is_unsaved();
+        self.code = self.code.max(if unsaved { NOT_SAVED } else { code });
         self.prompts.clear();
         let me = self.me.clone();
         self.out.flushed(move || me.tell(PrinterMsg::Flushed));

@@ -71,6 +71,8 @@ fn state(shared: &AgentShared, view: &View, tree: &TreeView) -> StateData {
         auto_compaction_enabled: selection.auto_compaction,
         message_count: tree.context().messages.len(),
         pending_message_count: view.steering.len() + view.follow_up.len(),
+        unsaved_entries: shared.place.store.unsaved().map_or(0, |unsaved| unsaved.entries),
+        read_only: shared.place.read_only.is_some(),
     }
 }
 

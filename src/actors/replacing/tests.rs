@@ -7,6 +7,7 @@ use crate::{
         agent_factory::{Making, Retiring},
         extensions::{Extensions, RunningExtensions},
         fleet::{Agents, Fleet},
+        session_writer::SessionPlace,
         spawn::{spawn_root, spawn_worker},
         testing::{self, Ext, Reaction, inbox, within},
     },
@@ -34,7 +35,10 @@ impl Factory {
         };
         let shared = self.observer.lock().unwrap().clone();
         let (agent, observers) = match shared {
-            Some(observer) => parts.build_with(vec![observer]),
+            Some(observer) => {
+                let store = SessionStore::in_memory(NewSession::in_folder(&std::env::temp_dir())).unwrap();
+                parts.build_with(SessionPlace::new(store, Sidecar::in_memory()), vec![observer])
+            }
             None => parts.build(),
         };
         *self.observer.lock().unwrap() = observers.first().cloned();

@@ -145,19 +145,25 @@ impl SettingsSink for Plain {
 }
 
 impl Parts {
-    /// The agent; nothing of it runs yet.
+    /// The agent, in memory; nothing of it runs yet.
     pub fn build(self) -> (Arc<AgentShared>, Vec<Observer>) {
+        let store = SessionStore::in_memory(NewSession::in_folder(&self.cwd)).unwrap();
+        self.build_in(SessionPlace::new(store, Sidecar::in_memory()))
+    }
+
+    /// The agent with this session; nothing of it runs yet.
+    pub fn build_in(self, place: SessionPlace) -> (Arc<AgentShared>, Vec<Observer>) {
         let observe = |extension: &Arc<dyn Extension>| Observer {
             extension: extension.clone(),
             slot: Default::default(),
             watches: Default::default(),
         };
         let observers = self.extensions.iter().map(observe).collect();
-        self.build_with(observers)
+        self.build_with(place, observers)
     }
 
     /// The same with extensions that other agents ask, too.
-    pub fn build_with(self, observers: Vec<Observer>) -> (Arc<AgentShared>, Vec<Observer>) {
+    pub fn build_with(self, place: SessionPlace, observers: Vec<Observer>) -> (Arc<AgentShared>, Vec<Observer>) {
         let script = serde_json::json!({"turns": if self.turns.is_null() { "ok".into() } else { self.turns }});
         let script = match &script["turns"] {
             Value::Array(_) => script,
@@ -215,8 +221,6 @@ impl Parts {
             thinking_budgets: serde_json::Map::new(),
             facts: SessionFacts::default(),
         };
-        let store = SessionStore::in_memory(NewSession::in_folder(&self.cwd)).unwrap();
-        let place = SessionPlace::new(store, Sidecar::in_memory());
         let id = uuid::Uuid::new_v4().to_string();
         (AgentShared::new(id.into(), Arc::new(config), place, selection), observers)
     }

@@ -9,7 +9,7 @@ use crate::{
         turn_io::{Effect, Input, NewEntry, Note, Ticket},
     },
     protocol::{
-        CommandError, EntryBody, Reply,
+        CommandError, Reply,
         command::{Disposition, QueueKind},
         event::CompactionReason,
     },
@@ -77,12 +77,13 @@ impl Turn {
         self.reply(ticket, Ok(Reply::Queue { steering, follow_up }));
     }
 
-    pub(super) fn append(&mut self, bodies: Vec<EntryBody>, ticket: Ticket) {
+    pub(super) fn append(&mut self, entries: Vec<NewEntry>, ticket: Ticket) {
         match self.phase {
-            Phase::Idle => self.store(bodies.into_iter().map(NewEntry::from).collect(), false, Then::Append(ticket)),
+            Phase::Idle => self.store(entries, false, Then::Append(ticket)),
             _ => {
                 // Whoever sends an entry during a trace is not kept waiting for the end of it.
-                self.held.extend(bodies);
+                self.out.push(Effect::Journal(Note::Held(entries.clone())));
+                self.held.extend(entries);
                 self.reply(ticket, Ok(Reply::Done));
             }
         }

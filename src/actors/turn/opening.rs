@@ -98,9 +98,10 @@ impl Turn {
         self.call_model();
     }
 
-    /// Entries that waited for the end of a trace.
+    /// Entries that waited for the end of a trace. They wait until they are stored: the disk may refuse.
     pub(super) fn take_held(&mut self) -> Vec<NewEntry> {
-        mem::take(&mut self.held).into_iter().map(NewEntry::from).collect()
+        self.storing_held = self.held.len();
+        self.held.clone()
     }
 
     /// Announces the loop run, once.

@@ -313,7 +313,7 @@ impl Turn {
     pub(super) fn idle_again(&mut self) {
         self.next_work();
         self.phase = Phase::Idle;
-        if !self.held.is_empty() {
+        if !self.held.is_empty() && !self.refused {
             let entries = self.take_held();
             return self.store(entries, false, Then::Held);
         }

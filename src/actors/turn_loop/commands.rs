@@ -8,7 +8,12 @@ use tokio::task::spawn_blocking;
 
 use super::{LoopMsg, LoopState, intake::Aim};
 use crate::{
-    actors::{jobs::JobsMsg, reply::ReplyTo, turn_io::Input},
+    actors::{
+        jobs::JobsMsg,
+        reply::ReplyTo,
+        session_writer::WriterMsg,
+        turn_io::{Input, NewEntry},
+    },
     protocol::{
         Command, CommandError, EntryBody, Event, Model, Reply, ThinkingLevel,
         command::{ModelChoice, QueueKind, QueueMode},
@@ -19,10 +24,15 @@ use crate::{
 
 impl LoopState {
     pub(super) async fn command(&mut self, myself: &ActorRef<LoopMsg>, command: Command, reply: ReplyTo) {
+        if let Some(refusal) = self.read_only_refusal(&command) {
+            return reply.send(Err(CommandError::Refused(refusal)));
+        }
         match command {
             Command::Prompt { input, behavior } => self.take_in(myself, input, Aim::Prompt(behavior), reply).await,
             Command::Queue { kind, input } => self.take_in(myself, input, Aim::Queue(kind), reply).await,
             Command::Abort => {
+                // The writer may wait for a disk that refuses.
+                self.shared.writer.tell(WriterMsg::GiveUp);
                 let ticket = self.ticket(reply);
                 self.feed(myself, Input::Abort(ticket)).await;
             }
@@ -99,9 +109,31 @@ impl LoopState {
         }
     }
 
+    /// Why a command that would write is not carried out in a session that is open for reading; none for others.
+    fn read_only_refusal(&self, command: &Command) -> Option<String> {
+        let reads = matches!(
+            command,
+            Command::Abort
+                | Command::AbortRetry
+                | Command::AbortBash
+                | Command::ClearQueue
+                | Command::WaitIdle
+                | Command::Checkpoints
+                | Command::SetQueueMode { .. }
+                | Command::SetAutoRetry(_)
+                | Command::SetAutoCompaction(_)
+                | Command::SetPermissionMode(_)
+                | Command::Jobs(_)
+                | Command::Answer { .. }
+        );
+        if reads { None } else { self.shared.place.read_only.clone() }
+    }
+
     async fn add(&mut self, myself: &ActorRef<LoopMsg>, bodies: Vec<EntryBody>, reply: ReplyTo) {
         let ticket = self.ticket(reply);
-        self.feed(myself, Input::Append { bodies, ticket }).await;
+        let entry = |body| NewEntry { body, reserved: Some(self.fresh_id()) };
+        let entries = bodies.into_iter().map(entry).collect();
+        self.feed(myself, Input::Append { entries, ticket }).await;
     }
 
     /// Stores entries; when they are stored (or wait for the end of the trace), answers with `value`.

@@ -82,7 +82,7 @@ impl LoopState {
                 myself.send_after(Duration::from_millis(ms), move || LoopMsg::Input(Input::TimeUp { work }));
             }
             Effect::Cancel => self.cancel(myself),
-            Effect::Settle => self.shared.writer.tell(WriterMsg::Sync),
+            Effect::Settle => self.shared.writer.tell(WriterMsg::Settled),
         }
         None
     }

@@ -17,7 +17,7 @@ use crate::{
         turn_io,
     },
     protocol::{
-        AgentMessage, CommandError, EntryId, Reply, UserMessage,
+        AgentMessage, CommandError, Reply, UserMessage,
         ask::{AskPoint, InputAsk, InputVerdict},
         command::{Disposition, Input, QueueKind},
         time::now_ms,
@@ -126,12 +126,8 @@ impl LoopState {
             .collect::<Vec<_>>()
             .join("\n\n");
         let message = UserMessage { content: input.content(), timestamp: now_ms() };
-        let pending = Pending {
-            op: input.op,
-            entry_id: EntryId::from(uuid::Uuid::new_v4().simple().to_string()[..8].to_owned()),
-            text,
-            message: AgentMessage::User(Arc::new(message)),
-        };
+        let pending =
+            Pending { op: input.op, entry_id: self.fresh_id(), text, message: AgentMessage::User(Arc::new(message)) };
         let ticket = self.ticket(reply);
         let input = match aim {
             Aim::Prompt(behavior) => turn_io::Input::Prompt { pending, behavior, ticket },

@@ -111,6 +111,9 @@ pub struct SessionFlags {
     /// Keep the session in memory only
     #[arg(long)]
     pub no_session: bool,
+    /// Open the session for reading: nothing is added to it, whoever else has it open
+    #[arg(long)]
+    pub read_only: bool,
     /// Name the session
     #[arg(short, long, value_name = "TEXT")]
     pub name: Option<String>,

@@ -147,6 +147,8 @@ pub struct HiArgs {
     pub task: Task,
     /// With which session.
     pub session: SessionChoice,
+    /// It is only read.
+    pub read_only: bool,
     /// Where sessions are kept, when the command line says so.
     pub session_dir: Option<PathBuf>,
     /// The session's name; not empty.
@@ -232,6 +234,7 @@ impl HiArgs {
         Ok(Self {
             task,
             session,
+            read_only: low.session.read_only,
             session_dir: path(low.session.session_dir),
             name: name.map(str::to_owned),
             model,

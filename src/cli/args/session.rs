@@ -64,6 +64,13 @@ pub(super) fn conflicts(flags: &SessionFlags) -> Vec<ArgError> {
         // With --no-session the id is simply not used.
         conflicts.append(&mut clashes("--session-id", &selectors[..3]));
     }
+    if flags.read_only {
+        conflicts.append(&mut clashes("--read-only", &[("--fork", is_given(&flags.fork)), selectors[3]]));
+        conflicts.append(&mut clashes("--read-only", &[("--name", flags.name.is_some())]));
+        if !flags.continue_latest && !flags.resume && !is_given(&flags.session) && flags.session_id.is_none() {
+            conflicts.push(ArgError::Lonely("--read-only", "--session, --session-id or --continue"));
+        }
+    }
     conflicts
 }
 

@@ -166,6 +166,10 @@ fn write_session_event(event: &Event, out: &mut Vec<u8>) {
         Event::PlanModeChanged { enabled } => {
             Record::of_type("plan_mode_changed", out).field("enabled", enabled).end();
         }
+        Event::SavingChanged { unsaved, reason } => Record::of_type("saving_changed", out)
+            .field("unsavedEntries", unsaved)
+            .optional("reason", reason.as_ref())
+            .end(),
         Event::Restarted { actor, cause } => {
             Record::of_type("restart", out).field("actor", actor).field("cause", cause).end();
         }

@@ -18,8 +18,10 @@
 //!   `message_update` line. The steps carry deltas only, so nothing like pi's `partial` has to be removed.
 //!   `usage` repeats what the provider reported last: zeros until it does.
 //! - `bash_execution_update` and `extension_error` exist in RPC only ([`WireMode`]).
-//! - `restart`, `parked` and `gap` are ours: pi's clients skip types that they do not know. `restart` says which part of
-//!   the agent died and why, `parked` that it is no longer run, `gap` which updates a lagging reader missed.
+//! - `restart`, `parked`, `gap` and `saving_changed` are ours: pi's clients skip types that they do not know. `restart`
+//!   says which part of the agent died and why, `parked` that it is no longer run, `gap` which updates a lagging reader
+//!   missed, `saving_changed` that the disk refuses the session (or takes it again) and how many entries are in memory
+//!   only. `get_state` has `unsavedEntries` and `readOnly` when they are not zero and false.
 //! - `Notice` goes to stderr and `ModelChanged` nowhere: pi has no record for them, and a client that selects a model
 //!   gets the response. Both are visible to subscribers inside the process.
 

@@ -264,6 +264,17 @@ pub struct StateData {
     pub message_count: usize,
     /// Messages that wait in the queues.
     pub pending_message_count: usize,
+    /// Entries that are in memory only because the disk refuses them. Ours.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub unsaved_entries: usize,
+    /// Nothing can be added to the session. Ours.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub read_only: bool,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(count: &usize) -> bool {
+    *count == 0
 }
 
 /// Data of `get_session_stats`.

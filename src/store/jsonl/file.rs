@@ -5,13 +5,21 @@ use std::{
     io::{self, ErrorKind, Read, Seek, SeekFrom, Write},
     os::unix::fs::{FileExt, OpenOptionsExt},
     path::{Path, PathBuf},
-    sync::Arc,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
 use tempfile::NamedTempFile;
 
 use super::read::{self, Loaded, ReadError, Span, Tail};
-use crate::store::{StoreError, lock::lock, paths, regular_file};
+use crate::store::{
+    StoreError,
+    lock::{Lock, lock},
+    paths, regular_file,
+    replace::follow_link,
+};
 
 /// Where the text of stored lines is read again.
 pub trait LineSource: Send + Sync {
@@ -56,6 +64,9 @@ pub struct SessionFile {
     /// So many bytes were read or written by us.
     known: u64,
     ends_with_newline: bool,
+    lock: Lock,
+    /// The folder does not know of the file for certain before it is synced, too.
+    new: Arc<AtomicBool>,
 }
 
 /// The length and the number of names of a file; a file that was removed has no name.
@@ -78,7 +89,8 @@ fn look(file: &File) -> io::Result<(u64, u64)> {
 }
 
 impl SessionFile {
-    /// Makes a file that must not exist yet and fills it. Readable for nobody else.
+    /// Makes a file that must not exist yet and fills it. Readable for nobody else. It appears whole and locked: whoever
+    /// looks for it meanwhile, and whoever comes after a crash, finds all of it or nothing.
     ///
     /// # Errors
     /// When it exists, or cannot be made and filled; then there is no file.
@@ -86,22 +98,19 @@ impl SessionFile {
         if let Some(folder) = path.parent() {
             paths::create_private_dir(folder)?;
         }
-        let mut options = OpenOptions::new();
-        options.read(true).append(true).create_new(true).mode(0o600);
-        let file = options.open(path).map_err(StoreError::io("create", path))?;
-        let filled = lock(&file, path).and_then(|()| {
-            let mut writer = io::BufWriter::with_capacity(1 << 16, &file);
-            fill(&mut writer).and_then(|()| writer.flush()).map_err(StoreError::io("write", path))?;
-            look(&file).map_err(StoreError::io("look at", path))
-        });
-        match filled {
-            Ok((known, _)) => Ok(Self { file: Arc::new(file), path: path.to_owned(), known, ends_with_newline: true }),
-            Err(error) => {
-                // It was made by us just now and nothing of it was acknowledged.
-                let _ = std::fs::remove_file(path);
-                Err(error)
-            }
-        }
+        let (new, file, lock) = beside(path, fill)?;
+        let target = follow_link(path).map_err(StoreError::io("create", path))?;
+        new.persist_noclobber(target).map_err(|error| match error.error.kind() {
+            ErrorKind::AlreadyExists => StoreError::MadeByAnother(path.to_owned()),
+            _ => StoreError::io("create", path)(error.error),
+        })?;
+        let (known, _) = look(&file).map_err(StoreError::io("look at", path))?;
+        Ok(Self::of(file, path, known, true, lock, true))
+    }
+
+    fn of(file: File, path: &Path, known: u64, ends_with_newline: bool, lock: Lock, new: bool) -> Self {
+        let new = Arc::new(AtomicBool::new(new));
+        Self { file: Arc::new(file), path: path.to_owned(), known, ends_with_newline, lock, new }
     }
 
     /// Opens a file to be continued, and reads it. An empty one gives no lines.
@@ -111,11 +120,11 @@ impl SessionFile {
     pub fn open(path: &Path) -> Result<(Self, Option<Loaded>), StoreError> {
         let mut options = OpenOptions::new();
         let file = regular_file::open(path, options.read(true).append(true)).map_err(StoreError::io("open", path))?;
-        lock(&file, path)?;
+        let lock = lock(&file, path)?;
         let loaded = load(&file, path)?;
         let known = loaded.as_ref().map_or(0, |loaded| loaded.length);
         let ends_with_newline = loaded.as_ref().is_none_or(|loaded| loaded.ends_with_newline);
-        Ok((Self { file: Arc::new(file), path: path.to_owned(), known, ends_with_newline }, loaded))
+        Ok((Self::of(file, path, known, ends_with_newline, lock, false), loaded))
     }
 
     /// Where it lies.
@@ -189,12 +198,16 @@ impl SessionFile {
         Ok(start + lead)
     }
 
-    /// Returns when what was written is on the disk.
-    ///
-    /// # Errors
-    /// When the system cannot promise that.
-    pub fn sync(&self) -> Result<(), StoreError> {
-        self.file.sync_data().map_err(StoreError::io("sync", &self.path))
+    /// What people should know of the file's lock; none when it is held.
+    #[must_use]
+    pub fn lock_notice(&self) -> Option<String> {
+        self.lock.notice(&self.path)
+    }
+
+    /// What makes durable all that was written so far.
+    #[must_use]
+    pub fn syncer(&self) -> Syncer {
+        Syncer { file: self.file.clone(), path: self.path.clone(), new: self.new.clone() }
     }
 
     /// Removes what a failed write of `bytes` left at the end, unless somebody else's bytes are there too.
@@ -217,15 +230,13 @@ impl SessionFile {
         contents: impl FnOnce(&mut dyn Write) -> io::Result<()>,
         kept: &Path,
     ) -> Result<(), StoreError> {
-        let (new, file) = self.beside(contents)?;
-        match std::fs::hard_link(&self.path, kept) {
-            Err(error) if error.kind() != ErrorKind::AlreadyExists => {
-                return Err(StoreError::io("keep a copy at", kept)(error));
-            }
-            _ => {}
-        }
-        new.persist(&self.path).map_err(|error| StoreError::io("replace", &self.path)(error.error))?;
-        self.take(file)
+        let (new, file, lock) = beside(&self.path, contents)?;
+        new.as_file().sync_data().map_err(StoreError::io("write", &self.path))?;
+        keep(&self.file, &self.path, kept)?;
+        // A link stays a link.
+        let target = follow_link(&self.path).map_err(StoreError::io("replace", &self.path))?;
+        new.persist(target).map_err(|error| StoreError::io("replace", &self.path)(error.error))?;
+        self.take(file, lock)
     }
 
     /// Makes the file again, with the same bytes, after it was removed.
@@ -234,50 +245,95 @@ impl SessionFile {
     /// When it cannot be made, or another file has taken its place.
     pub fn restore(&mut self) -> Result<(), StoreError> {
         let removed = self.file.clone();
-        let (new, file) = self.beside(|writer| {
+        let (new, file, lock) = beside(&self.path, |writer| {
             let mut removed = &*removed;
             removed.seek(SeekFrom::Start(0))?;
             io::copy(&mut removed, writer).map(drop)
         })?;
         new.persist_noclobber(&self.path).map_err(|_| StoreError::Rewritten(self.path.clone()))?;
         let ends_with_newline = self.ends_with_newline;
-        self.take(file)?;
+        self.take(file, lock)?;
         self.ends_with_newline = ends_with_newline;
         Ok(())
     }
 
-    /// A new file in the same folder, filled and locked, under a name of its own until it is put in place.
-    fn beside(
-        &self,
-        contents: impl FnOnce(&mut dyn Write) -> io::Result<()>,
-    ) -> Result<(NamedTempFile, File), StoreError> {
-        let folder = self.path.parent().unwrap_or(Path::new("."));
-        // Such files are readable for nobody else.
-        let mut new = NamedTempFile::new_in(folder).map_err(StoreError::io("create a file in", folder))?;
-        let mut writer = io::BufWriter::with_capacity(1 << 16, new.as_file_mut());
-        contents(&mut writer)
-            .and_then(|()| writer.flush())
-            .and_then(|()| writer.get_ref().sync_data())
-            .map_err(StoreError::io("write", &self.path))?;
-        drop(writer);
-        let mut options = OpenOptions::new();
-        let file = options.read(true).append(true).open(new.path()).map_err(StoreError::io("open", new.path()))?;
-        lock(&file, &self.path)?;
-        Ok((new, file))
-    }
-
-    fn take(&mut self, file: File) -> Result<(), StoreError> {
-        self.known = look(&file).map_err(StoreError::io("look at", &self.path))?.0;
-        self.file = Arc::new(file);
-        self.ends_with_newline = true;
+    fn take(&mut self, file: File, lock: Lock) -> Result<(), StoreError> {
+        let known = look(&file).map_err(StoreError::io("look at", &self.path))?.0;
+        let path = self.path.clone();
+        *self = Self::of(file, &path, known, true, lock, true);
         Ok(())
     }
+}
+
+/// A new file in the folder of `path`, filled and locked, under a name of its own until it is put in place.
+fn beside(
+    path: &Path,
+    contents: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> Result<(NamedTempFile, File, Lock), StoreError> {
+    let target = follow_link(path).map_err(StoreError::io("look at", path))?;
+    let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    // Such files are readable for nobody else.
+    let mut new = NamedTempFile::new_in(folder).map_err(StoreError::io("create a file in", folder))?;
+    let mut writer = io::BufWriter::with_capacity(1 << 16, new.as_file_mut());
+    contents(&mut writer).and_then(|()| writer.flush()).map_err(StoreError::io("write", path))?;
+    drop(writer);
+    let mut options = OpenOptions::new();
+    let file = options.read(true).append(true).open(new.path()).map_err(StoreError::io("open", new.path()))?;
+    let lock = lock(&file, path)?;
+    Ok((new, file, lock))
+}
+
+/// Keeps the bytes of `file` under the name `kept`, or the first free one of its kind: as another name of the same file,
+/// or as a copy where files have one name only.
+fn keep(file: &File, path: &Path, kept: &Path) -> Result<(), StoreError> {
+    let names = std::iter::once(kept.to_owned()).chain((2..).map(|n| PathBuf::from(format!("{}-{n}", kept.display()))));
+    for name in names {
+        match std::fs::hard_link(path, &name) {
+            Ok(()) => return Ok(()),
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+            Err(_) => return copy(file, &name).map_err(StoreError::io("keep a copy at", &name)),
+        }
+    }
+    Ok(())
+}
+
+fn copy(file: &File, to: &Path) -> io::Result<()> {
+    let mut copy = OpenOptions::new().write(true).create_new(true).mode(0o600).open(to)?;
+    let mut file = file;
+    file.seek(SeekFrom::Start(0))?;
+    io::copy(&mut file, &mut copy)?;
+    copy.sync_data()
 }
 
 impl Drop for SessionFile {
     fn drop(&mut self) {
         // Views go on reading from the open file: the lock must not last as long as they do.
         let _ = self.file.unlock();
+    }
+}
+
+/// Makes a session file durable, without the one who writes it.
+#[derive(Debug)]
+pub struct Syncer {
+    file: Arc<File>,
+    path: PathBuf,
+    new: Arc<AtomicBool>,
+}
+
+impl Syncer {
+    /// Returns when what was written before is on the disk.
+    ///
+    /// # Errors
+    /// When the system cannot promise that.
+    pub fn sync(&self) -> Result<(), StoreError> {
+        self.file.sync_data().map_err(StoreError::io("sync", &self.path))?;
+        if self.new.load(Ordering::Relaxed) {
+            // Without this, a power cut may leave a file that no folder knows of.
+            let folder = self.path.parent().unwrap_or(Path::new("."));
+            File::open(folder).and_then(|folder| folder.sync_data()).map_err(StoreError::io("sync", folder))?;
+            self.new.store(false, Ordering::Relaxed);
+        }
+        Ok(())
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::{Home, NewSession, SessionStore, open::read_view};
+use super::{Home, NewSession, SessionStore, open::read_to_fork};
 use crate::{
     protocol::EntryId,
     store::{StoreError, sessions::file_name, tree::TreeView},
@@ -32,7 +32,7 @@ impl SessionStore {
     /// # Errors
     /// When the file cannot be read, or the new one cannot be made.
     pub fn fork_file(source: &Path, dir: &Path, new: NewSession) -> Result<Self, StoreError> {
-        let view = read_view(source)?;
+        let view = read_to_fork(source)?;
         let header = NewSession { parent_session: Some(source.to_string_lossy().into_owned()), ..new }.header()?;
         let path = dir.join(file_name(&header));
         if view.entries().any(|entry| entry.kind().is_conversation()) {
@@ -47,6 +47,9 @@ impl SessionStore {
     /// # Errors
     /// When the entry is no user message, this session has no file to clone, or the new one cannot be made.
     pub fn fork(&self, dir: Option<&Path>, point: &ForkPoint) -> Result<Forked, StoreError> {
+        if let Err(newer @ StoreError::Newer { .. }) = self.writable() {
+            return Err(newer);
+        }
         let view = self.view();
         let (branch, text) = match point {
             ForkPoint::Leaf if dir.is_some() && self.saved_path().is_none() => return Err(StoreError::NotSaved),

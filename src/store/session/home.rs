@@ -7,7 +7,7 @@ use std::{
 
 use crate::store::{
     StoreError,
-    jsonl::{Change, SessionFile, encode::encode_header},
+    jsonl::{Change, SessionFile, encode::encode_header, file::Syncer},
     tree::Tree,
 };
 
@@ -72,7 +72,7 @@ impl Home {
     }
 
     /// Writes lines; `conversation` says that one of them is worth a file. With `keep_going`, lines that the disk
-    /// refuses are kept in memory and tried again with the next ones.
+    /// refuses are kept in memory and tried again with the next ones, or with none.
     pub fn store(
         &mut self,
         tree: &mut Tree,
@@ -92,13 +92,24 @@ impl Home {
         };
         match result {
             Ok(offset) => Ok(Placed { offset, refused: None }),
-            Err(error) if keep_going => {
-                if let Self::Unborn { lines: kept, .. } | Self::File { unsaved: kept, .. } = self {
-                    kept.extend_from_slice(lines);
-                }
-                Ok(Placed { offset: None, refused: Some(error) })
-            }
+            Err(error) if keep_going && error.is_refusal() => Ok(self.keep(lines, error)),
             Err(error) => Err(error),
+        }
+    }
+
+    /// Keeps lines in memory because the disk refuses.
+    pub fn keep(&mut self, lines: &[u8], refused: StoreError) -> Placed {
+        if let Self::Unborn { lines: kept, .. } | Self::File { unsaved: kept, .. } = self {
+            kept.extend_from_slice(lines);
+        }
+        Placed { offset: None, refused: Some(refused) }
+    }
+
+    /// What makes durable all that was written so far; none without a file.
+    pub fn syncer(&self) -> Option<Syncer> {
+        match self {
+            Self::File { file, .. } => Some(file.syncer()),
+            _ => None,
         }
     }
 

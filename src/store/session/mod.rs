@@ -8,7 +8,9 @@
 //! | [`open`] | opening, creating |
 //! | [`fork`] | a session out of another |
 //! | [`close`] | giving the file up |
+//! | [`claim`] | the right to begin a session of a certain id |
 
+pub mod claim;
 mod close;
 pub mod fork;
 mod home;
@@ -25,14 +27,19 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
+pub use claim::Claim;
 pub use fork::{ForkPoint, Forked};
 pub use new::{NewEntry, NewSession, check_session_id, session_id};
 pub use open::Opened;
 
-use self::{home::Home, new::Batch, ops::Operations};
+use self::{
+    home::{Home, Placed},
+    new::Batch,
+    ops::Operations,
+};
 use super::{
     StoreError,
-    jsonl::{LineText, Span},
+    jsonl::{LineText, Span, file::Syncer},
     tree::{Tree, TreeView, ids::fresh_id},
 };
 use crate::protocol::{Entry, EntryBody, EntryId, time::now_ms};
@@ -49,6 +56,17 @@ struct Inner {
     home: Home,
     ops: Operations,
     keep_going: bool,
+    unsaved: Option<Unsaved>,
+    claim: Option<Claim>,
+}
+
+/// Entries that are in memory only because the disk refuses them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unsaved {
+    /// How many.
+    pub entries: usize,
+    /// What the disk said last.
+    pub reason: String,
 }
 
 /// Entries that were stored.
@@ -71,8 +89,12 @@ pub enum StoreNotice {
     ForeignEntries(usize),
     /// The file had been removed and was made again.
     Restored(PathBuf),
-    /// The disk refuses: the session goes on in memory.
+    /// The file lies where it cannot be locked.
+    NotLocked(String),
+    /// The disk began to refuse, or refuses for another reason: the session goes on in memory.
     NotSaved(String),
+    /// The disk takes the session again: so many entries were in memory only, and are saved now.
+    Saved(usize),
 }
 
 impl fmt::Display for StoreNotice {
@@ -82,14 +104,19 @@ impl fmt::Display for StoreNotice {
                 write!(f, "another program added {n} entries to this session; this one goes on from its own last entry")
             }
             Self::Restored(path) => write!(f, "{} had been removed and was made again", path.display()),
-            Self::NotSaved(reason) => write!(f, "the session is not being saved: {reason}"),
+            Self::NotLocked(text) => f.write_str(text),
+            Self::NotSaved(reason) => {
+                write!(f, "the session is not being saved and goes on in memory only: {reason}. It is tried again")
+            }
+            Self::Saved(n) => write!(f, "the session is saved again, with {n} entries that were in memory only"),
         }
     }
 }
 
 impl SessionStore {
     fn with(tree: Tree, home: Home) -> Self {
-        Self(Arc::new(Mutex::new(Inner { tree, home, ops: Operations::default(), keep_going: false })))
+        let ops = Operations::default();
+        Self(Arc::new(Mutex::new(Inner { tree, home, ops, keep_going: false, unsaved: None, claim: None })))
     }
 
     /// Adds entries below the leaf, each below the one before; the last becomes the leaf. They are in the file, or in
@@ -102,20 +129,8 @@ impl SessionStore {
     pub fn append(&self, op: Option<&str>, entries: Vec<NewEntry>) -> Result<Appended, StoreError> {
         let mut inner = self.lock();
         let inner = &mut *inner;
-        let mut notices = Vec::new();
-        let (foreign, restored) = match inner.home.look(&mut inner.tree) {
-            Err(error) if inner.keep_going => {
-                notices.push(StoreNotice::NotSaved(error.to_string()));
-                (0, false)
-            }
-            changes => changes?,
-        };
-        if foreign > 0 {
-            notices.push(StoreNotice::ForeignEntries(foreign));
-        }
-        if restored {
-            notices.extend(inner.home.path().map(|path| StoreNotice::Restored(path.to_owned())));
-        }
+        inner.home.writable()?;
+        let (refused, mut notices) = inner.look()?;
         if let Some(entries) = op.and_then(|op| inner.earlier(op)) {
             return Ok(Appended { entries, view: inner.tree.view().clone(), repeated: true, notices });
         }
@@ -123,8 +138,14 @@ impl SessionStore {
         if let Some(op) = op {
             inner.ops.assign(op, batch.entries.iter().map(|entry| entry.id.clone()).collect());
         }
-        let placed = inner.home.store(&mut inner.tree, &batch.lines, batch.is_conversation(), inner.keep_going)?;
-        notices.extend(placed.refused.map(|error| StoreNotice::NotSaved(error.to_string())));
+        let placed = match refused {
+            Some(error) => inner.home.keep(&batch.lines, error),
+            None => inner.store(&batch.lines, batch.is_conversation(), inner.keep_going, &mut notices)?,
+        };
+        match placed.refused {
+            Some(error) => notices.extend(inner.refused(batch.entries.len(), error.to_string())),
+            None => notices.extend(inner.saved()),
+        }
         for (entry, range) in batch.entries.iter().zip(&batch.ranges) {
             let text = placed.offset.and_then(|offset| {
                 let length = u32::try_from(range.len()).ok()?;
@@ -188,15 +209,50 @@ impl SessionStore {
         self.lock().keep_going = keep_going;
     }
 
+    /// What is in memory only because the disk refuses it; none as a rule.
+    #[must_use]
+    pub fn unsaved(&self) -> Option<Unsaved> {
+        self.lock().unsaved.clone()
+    }
+
+    /// Tries once more to write what the disk refused. What people should be told of that.
+    pub fn save_again(&self) -> Vec<StoreNotice> {
+        let mut inner = self.lock();
+        if inner.unsaved.is_none() {
+            return Vec::new();
+        }
+        let stored = inner.look().and_then(|(refused, mut notices)| match refused {
+            Some(error) => Err(error),
+            None => inner.store(&[], true, false, &mut notices).map(|_| notices),
+        });
+        match stored {
+            Ok(mut notices) => {
+                notices.extend(inner.saved());
+                notices
+            }
+            Err(error) => inner.refused(0, error.to_string()).into_iter().collect(),
+        }
+    }
+
+    /// Keeps `claim` until the session has its file.
+    #[must_use]
+    pub fn with_claim(self, claim: Option<Claim>) -> Self {
+        let mut inner = self.lock();
+        if !matches!(inner.home, Home::File { .. }) {
+            inner.claim = claim;
+        }
+        drop(inner);
+        self
+    }
+
     /// Returns when what was written is on the disk.
     ///
     /// # Errors
     /// When the system cannot promise that.
     pub fn sync(&self) -> Result<(), StoreError> {
-        match &self.lock().home {
-            Home::File { file, .. } => file.sync(),
-            _ => Ok(()),
-        }
+        // Not under the lock: a disk may take seconds, and others want to look at the session meanwhile.
+        let syncer: Option<Syncer> = self.lock().home.syncer();
+        syncer.map_or(Ok(()), |syncer| syncer.sync())
     }
 
     /// Whether both are handles of the same session.
@@ -219,6 +275,54 @@ impl SessionStore {
 }
 
 impl Inner {
+    /// Looks what other programs did to the file. When the session may go on without it, a refusal is no error.
+    fn look(&mut self) -> Result<(Option<StoreError>, Vec<StoreNotice>), StoreError> {
+        let (foreign, restored) = match self.home.look(&mut self.tree) {
+            Err(error) if self.keep_going && error.is_refusal() => return Ok((Some(error), Vec::new())),
+            changes => changes?,
+        };
+        let mut notices = Vec::new();
+        if foreign > 0 {
+            notices.push(StoreNotice::ForeignEntries(foreign));
+        }
+        if restored {
+            notices.extend(self.home.path().map(|path| StoreNotice::Restored(path.to_owned())));
+        }
+        Ok((None, notices))
+    }
+
+    /// Writes lines. With the file, the claim on its id ends.
+    fn store(
+        &mut self,
+        lines: &[u8],
+        conversation: bool,
+        keep_going: bool,
+        notices: &mut Vec<StoreNotice>,
+    ) -> Result<Placed, StoreError> {
+        let unborn = matches!(self.home, Home::Unborn { .. });
+        // What was refused once was worth a file.
+        let conversation = conversation || self.unsaved.is_some();
+        let placed = self.home.store(&mut self.tree, lines, conversation, keep_going)?;
+        if unborn && let Home::File { file, .. } = &self.home {
+            self.claim = None;
+            notices.extend(file.lock_notice().map(StoreNotice::NotLocked));
+        }
+        Ok(placed)
+    }
+
+    /// Notes that entries are in memory only. The notice, unless the same was told before.
+    fn refused(&mut self, entries: usize, reason: String) -> Option<StoreNotice> {
+        let before = self.unsaved.take().unwrap_or(Unsaved { entries: 0, reason: String::new() });
+        let notice = (before.reason != reason).then(|| StoreNotice::NotSaved(reason.clone()));
+        self.unsaved = Some(Unsaved { entries: before.entries + entries, reason });
+        notice
+    }
+
+    /// Notes that everything is in the file.
+    fn saved(&mut self) -> Option<StoreNotice> {
+        self.unsaved.take().map(|unsaved| StoreNotice::Saved(unsaved.entries))
+    }
+
     /// The entries of an operation that was carried out before.
     fn earlier(&self, op: &str) -> Option<Vec<Arc<Entry>>> {
         self.ops.get(op)?.iter().map(|id| self.tree.view().get(id)).collect()

@@ -32,11 +32,13 @@ pub struct Opened {
     /// The version of the file, when it is not ours. An older file is rewritten with the first append; a newer one
     /// can only be read.
     pub version: Option<u32>,
+    /// What people should know of the file's lock; none when it is held, or not wanted.
+    pub lock_notice: Option<String>,
 }
 
 impl Opened {
     fn fresh(store: SessionStore) -> Self {
-        Self { store, damage: Damage::default(), version: None }
+        Self { store, damage: Damage::default(), version: None, lock_notice: None }
     }
 
     /// What to tell people about damage; none when there is none.
@@ -94,13 +96,16 @@ impl SessionStore {
                 file.append(&line)?;
                 let mut tree = Tree::new(header);
                 tree.set_source(file.source());
+                let lock_notice = file.lock_notice();
                 let home = Home::File { file, unsaved: Vec::new(), outdated: None };
-                Ok(Opened::fresh(Self::with(tree, home)))
+                Ok(Opened { lock_notice, ..Opened::fresh(Self::with(tree, home)) })
             }
             Err(StoreError::Io { source, .. }) if source.kind() == ErrorKind::NotFound => {
                 Self::unborn(path.to_owned(), new.header()?).map(Opened::fresh)
             }
-            Err(StoreError::Io { source, .. }) if source.kind() == ErrorKind::PermissionDenied => {
+            Err(StoreError::Io { source, .. })
+                if matches!(source.kind(), ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem) =>
+            {
                 Self::open_read_only(path)
             }
             Err(error) => Err(error),
@@ -110,13 +115,15 @@ impl SessionStore {
     fn loaded(file: SessionFile, loaded: Loaded) -> Opened {
         let Loaded { header, version, lines, gaps, damage, .. } = loaded;
         let tree = Tree::load(header, lines, &gaps, Some(file.source()));
+        let lock_notice = file.lock_notice();
         let home = if version > VERSION {
             Home::ReadOnly { path: file.path().to_owned(), newer: Some(version) }
         } else {
             let outdated = (version < VERSION).then_some(version);
             Home::File { file, unsaved: Vec::new(), outdated }
         };
-        Opened { store: Self::with(tree, home), damage, version: (version != VERSION).then_some(version) }
+        let version = (version != VERSION).then_some(version);
+        Opened { store: Self::with(tree, home), damage, version, lock_notice }
     }
 
     /// The session in a file that is not going to be written, whoever else has it open.
@@ -127,7 +134,7 @@ impl SessionStore {
         let (tree, (version, damage)) = load_tree(path)?;
         let newer = (version > VERSION).then_some(version);
         let store = Self::with(tree, Home::ReadOnly { path: path.to_owned(), newer });
-        Ok(Opened { store, damage, version: (version != VERSION).then_some(version) })
+        Ok(Opened { store, damage, version: (version != VERSION).then_some(version), lock_notice: None })
     }
 
     /// A session in memory, or unborn, with lines that were taken from another one.
@@ -170,6 +177,16 @@ impl SessionStore {
         let (file, loaded) = SessionFile::open(path)?;
         let loaded = loaded.ok_or_else(|| StoreError::NotASession(path.to_owned()))?;
         Ok(Self::loaded(file, loaded).store)
+    }
+}
+
+/// The view of a session file whose entries are going into a file of ours. One of a newer version does not: what makes
+/// it newer would get lost.
+pub(super) fn read_to_fork(path: &Path) -> Result<TreeView, StoreError> {
+    let (tree, (version, _)) = load_tree(path)?;
+    match version > VERSION {
+        true => Err(StoreError::Newer { path: path.to_owned(), found: version }),
+        false => Ok(tree.view().clone()),
     }
 }
 

@@ -243,6 +243,11 @@ fn fc_111_an_old_file_is_looked_at_without_a_change_and_rewritten_when_it_goes_o
     append(&opened.store, "C");
     drop(opened);
     assert_eq!(open(&path).view().len(), 4);
+    // Another old file of that name does not push the kept one away.
+    fs::write(&path, text.replace("old-1", "old-2")).unwrap();
+    append(&open(&path), "D");
+    assert_eq!(fs::read_to_string(dir.path().join("old.jsonl.v1")).unwrap(), text);
+    assert!(fs::read_to_string(dir.path().join("old.jsonl.v1-2")).unwrap().contains("old-2"));
 }
 
 #[test]

@@ -11,6 +11,7 @@ mod merge;
 mod migrate;
 pub mod sandbox;
 mod schema;
+pub mod session;
 mod table;
 mod tools;
 pub mod values;

@@ -100,6 +100,8 @@ pub(super) const SETTINGS: &[Setting] = &[
     row("codemode.mode", Word(&["on", "only"]), "on", Later),
     row("codemode.inlineBudget", Number, "3000", Later),
     row("sessionDir", Text, "`sessions` in the user's folder", Yes),
+    row("sessionSync", Word(&["turn", "entry", "never"]), "turn", Yes),
+    row("sessionSaveWaitMs", Number, "30000", Yes),
     row("compaction", Object, "{}", Yes),
     row("compaction.enabled", Flag, "true", Yes),
     row("compaction.reserveTokens", Number, "16384", Yes),

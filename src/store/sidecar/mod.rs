@@ -22,7 +22,7 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-pub use record::{InputKind, PendingInput, Record};
+pub use record::{HeldEntry, InputKind, PendingInput, Record};
 pub use replay::RunState;
 
 use super::{StoreError, paths::create_private_dir, regular_file};
@@ -39,6 +39,10 @@ struct Journal {
     file: Option<File>,
     /// A fragment stands at the file's end.
     torn: bool,
+    /// A disk that refuses does not stop the run.
+    keep_going: bool,
+    /// Lines that it refused.
+    unsaved: Vec<u8>,
 }
 
 /// Where the journal of the session in `session` lies.
@@ -51,7 +55,7 @@ impl Sidecar {
     /// The journal of a session that lives in memory.
     #[must_use]
     pub fn in_memory() -> Self {
-        Self::with(Journal { state: RunState::default(), path: None, file: None, torn: false })
+        Self::with(RunState::default(), None, false)
     }
 
     /// The journal beside the session file `session`; its state is what a crash left. Lines that cannot be read are
@@ -69,28 +73,55 @@ impl Sidecar {
         let torn = !bytes.is_empty() && !bytes.ends_with(b"\n");
         let records = bytes.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice(line).ok());
         let state = RunState::replay(records);
-        Ok(Self::with(Journal { state, path: Some(path), file: None, torn }))
+        Ok(Self::with(state, Some(path), torn))
     }
 
-    fn with(journal: Journal) -> Self {
+    fn with(state: RunState, path: Option<PathBuf>, torn: bool) -> Self {
+        let journal = Journal { state, path, file: None, torn, keep_going: false, unsaved: Vec::new() };
         Self(Arc::new(Mutex::new(journal)))
+    }
+
+    /// Whether a disk that refuses stops the run (as it does at first) or only the saving: records are then kept in
+    /// memory and written with the next ones.
+    pub fn set_keep_going(&self, keep_going: bool) {
+        self.lock().keep_going = keep_going;
     }
 
     /// Writes records. They are in the file before this returns; when nothing is left to remember, the file is gone.
     ///
     /// # Errors
-    /// When they cannot be written; then the state is what it was.
+    /// When they cannot be written, and the run does not go on without; then the state is what it was.
     pub fn append(&self, records: &[Record]) -> Result<(), StoreError> {
         let mut journal = self.lock();
         let mut state = journal.state.clone();
         records.iter().cloned().for_each(|record| state.apply(record));
-        if state.is_settled() {
-            journal.remove()?;
-        } else {
-            journal.write(records)?;
+        let mut lines = std::mem::take(&mut journal.unsaved);
+        for record in records {
+            serde_json::to_writer(&mut lines, record)?;
+            lines.push(b'\n');
+        }
+        let written = if state.is_settled() { journal.remove() } else { journal.write(&lines) };
+        match written {
+            Err(error) if journal.keep_going => {
+                tracing::warn!(%error, "the journal is kept in memory");
+                journal.unsaved = lines;
+            }
+            written => written?,
         }
         journal.state = state;
         Ok(())
+    }
+
+    /// Returns when what was written is on the disk.
+    ///
+    /// # Errors
+    /// When the system cannot promise that.
+    pub fn sync(&self) -> Result<(), StoreError> {
+        let journal = self.lock();
+        match (&journal.file, &journal.path) {
+            (Some(file), Some(path)) => file.sync_data().map_err(StoreError::io("sync", path)),
+            _ => Ok(()),
+        }
     }
 
     /// What the journal says.
@@ -105,13 +136,15 @@ impl Sidecar {
 }
 
 impl Journal {
-    fn write(&mut self, records: &[Record]) -> Result<(), StoreError> {
+    fn write(&mut self, lines: &[u8]) -> Result<(), StoreError> {
         let Some(path) = &self.path else { return Ok(()) };
-        let mut lines = if self.torn { vec![b'\n'] } else { Vec::new() };
-        for record in records {
-            serde_json::to_writer(&mut lines, record)?;
-            lines.push(b'\n');
-        }
+        let separated;
+        let lines = if self.torn {
+            separated = [b"\n", lines].concat();
+            &separated
+        } else {
+            lines
+        };
         if self.file.is_none() {
             if let Some(folder) = path.parent() {
                 create_private_dir(folder)?;
@@ -121,7 +154,7 @@ impl Journal {
             self.file = Some(file.map_err(StoreError::io("open", path))?);
         }
         if let Some(file) = &mut self.file {
-            let written = file.write_all(&lines);
+            let written = file.write_all(lines);
             // A part of a line is stepped over by the next reader, when it has an end.
             self.torn = written.is_err();
             written.map_err(StoreError::io("write", path))?;

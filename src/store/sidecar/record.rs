@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::protocol::{EntryId, command::InputSource, message::Content};
+use crate::protocol::{EntryBody, EntryId, command::InputSource, message::Content};
 
 /// Something that happened in a run and that the session file does not tell.
 ///
@@ -13,9 +13,11 @@ use crate::protocol::{EntryId, command::InputSource, message::Content};
 pub enum Record {
     /// A prompt or a queued message was accepted: from here on it must not be lost.
     Input(PendingInput),
-    /// Inputs are in the session now, as user messages.
+    /// An entry was accepted that waits for the end of the trace.
+    Held(HeldEntry),
+    /// Inputs are in the session now, as user messages; entries that waited are there, too.
     Delivered {
-        /// Their operation numbers.
+        /// Their operation numbers; of entries, their ids.
         ops: Vec<String>,
     },
     /// Inputs were taken back by whoever gave them.
@@ -56,6 +58,16 @@ pub struct PendingInput {
     /// Where it came from.
     #[serde(default)]
     pub source: InputSource,
+}
+
+/// An entry that waits for the end of the trace.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct HeldEntry {
+    /// The id that it is going to have.
+    pub entry_id: EntryId,
+    /// What it says.
+    pub body: EntryBody,
 }
 
 /// What is to become of an input.

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::record::{InputKind, PendingInput, Record};
+use super::record::{HeldEntry, InputKind, PendingInput, Record};
 use crate::protocol::EntryId;
 
 /// What a run was about when the last record was written.
@@ -16,6 +16,8 @@ pub struct RunState {
     pub steering: Vec<PendingInput>,
     /// Follow-ups that wait, in order.
     pub follow_ups: Vec<PendingInput>,
+    /// Entries that wait for the end of the trace, in order.
+    pub held: Vec<HeldEntry>,
     /// Places of the calls that began, by the entry of their assistant message, since the trace began.
     pub begun: BTreeMap<EntryId, BTreeSet<usize>>,
 }
@@ -38,10 +40,16 @@ impl RunState {
                     self.queue(input.kind).push(input);
                 }
             }
+            Record::Held(entry) => {
+                if self.held.iter().all(|known| known.entry_id != entry.entry_id) {
+                    self.held.push(entry);
+                }
+            }
             Record::Delivered { ops } | Record::Cleared { ops } => {
                 for queue in [&mut self.prompts, &mut self.steering, &mut self.follow_ups] {
                     queue.retain(|input| !ops.contains(&input.op));
                 }
+                self.held.retain(|held| !ops.iter().any(|op| op == held.entry_id.as_str()));
             }
             Record::Started => self.active = true,
             Record::Settled => {
@@ -67,7 +75,7 @@ impl RunState {
     /// True when there is nothing that a crash could lose.
     #[must_use]
     pub fn is_settled(&self) -> bool {
-        !self.active && self.pending().next().is_none()
+        !self.active && self.held.is_empty() && self.pending().next().is_none()
     }
 
     fn queue(&mut self, kind: InputKind) -> &mut Vec<PendingInput> {

@@ -223,6 +223,7 @@ impl Laws {
                 // Messages are delivered in the order in which they were accepted.
                 self.messages.sort_by_key(|sent| sent.text == pending.text);
             }
+            Note::Held(_) => {}
             Note::Cleared(texts) => texts.iter().for_each(|text| *self.fate(text) = Fate::Cleared),
         }
     }

@@ -26,6 +26,7 @@ impl RunState {
                 None => self.prompt = Some(pending.clone()),
                 Some(kind) => self.queued.push((*kind, pending.clone())),
             },
+            Note::Held(_) => {}
             Note::Cleared(ops) => self.queued.retain(|(_, pending)| !ops.contains(&pending.op)),
         }
     }

@@ -111,7 +111,7 @@ pub fn run(world: &mut World, step: &Step) {
         Step::AbortRetry => with_ticket(world, Input::AbortRetry),
         Step::WaitIdle => with_ticket(world, Input::WaitIdle),
         Step::Compact => with_ticket(world, |ticket| Input::Compact { instructions: None, ticket }),
-        Step::Append(kind) => with_ticket(world, |ticket| Input::Append { bodies: vec![custom(kind)], ticket }),
+        Step::Append(kind) => with_ticket(world, |ticket| Input::Append { entries: vec![custom(kind).into()], ticket }),
         Step::Says(verdict) => world.verdicts.push(verdict),
         Step::Text(text) => world.answered(assistant(text, &[], StopReason::Stop), None, true),
         Step::Calls(names) => world.answered(assistant("", names, StopReason::ToolUse), None, true),

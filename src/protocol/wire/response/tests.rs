@@ -82,6 +82,8 @@ fn data_has_pis_field_names() {
         auto_compaction_enabled: true,
         message_count: 3,
         pending_message_count: 1,
+        unsaved_entries: 0,
+        read_only: false,
     };
     let stats = StatsData {
         session_id: "i".into(),

@@ -140,17 +140,91 @@ fn fc_010_an_interactive_session_goes_on_in_memory_and_is_saved_when_the_disk_ta
     let path = refusing(&dir);
     let store = SessionStore::create_in(path.parent().unwrap(), project()).unwrap();
     store.set_keep_going(true);
-    for text in ["a", "b"] {
-        let appended = store.append(None, vec![said(text)]).unwrap();
-        assert!(matches!(&appended.notices[..], [StoreNotice::NotSaved(_)]));
-    }
+    let first = store.append(None, vec![model("m"), said("a")]).unwrap();
+    assert!(matches!(&first.notices[..], [StoreNotice::NotSaved(_)]));
+    // The same is not told twice.
+    append(&store, "b");
+    store.append(None, vec![model("n")]).unwrap();
+    assert_eq!(store.unsaved().unwrap().entries, 4);
+    assert_eq!((store.save_again(), store.unsaved().unwrap().entries), (vec![], 4), "still refused");
     assert_eq!(store.view().context().messages.len(), 2);
     fs::remove_file(dir.path().join("blocker")).unwrap();
-    append(&store, "c");
+    assert_eq!(store.save_again(), [StoreNotice::Saved(4)]);
+    assert_eq!((store.save_again(), store.unsaved()), (vec![], None));
     let path = store.saved_path().unwrap();
-    assert_eq!(lines(&path).len(), 4);
+    assert_eq!(lines(&path).len(), 5);
+    append(&store, "c");
     drop(store);
-    assert_eq!(open(&path).view().path().len(), 3);
+    assert_eq!(open(&path).view().path().len(), 5);
+}
+
+#[test]
+fn fc_010_an_append_saves_what_was_refused_before_also_when_it_is_no_conversation() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = refusing(&dir);
+    let store = SessionStore::create_in(path.parent().unwrap(), project()).unwrap();
+    store.set_keep_going(true);
+    store.append(None, vec![said("a")]).unwrap();
+    fs::remove_file(dir.path().join("blocker")).unwrap();
+    assert_eq!(store.append(None, vec![model("m")]).unwrap().notices, [StoreNotice::Saved(1)]);
+    assert_eq!(lines(&store.saved_path().unwrap()).len(), 3);
+}
+
+#[test]
+fn fc_010_a_session_that_goes_on_in_memory_leaves_a_file_alone_that_lost_bytes() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = stored(&dir, &[user("e1", "", "one")]);
+    let store = open(&path);
+    store.set_keep_going(true);
+    fs::write(&path, "short\n").unwrap();
+    let appended = store.append(None, vec![said("x")]).unwrap();
+    assert!(matches!(&appended.notices[..], [StoreNotice::NotSaved(reason)] if reason.contains("changed by another")));
+    assert_eq!(store.save_again(), []);
+    assert_eq!((store.unsaved().unwrap().entries, store.view().len()), (1, 2));
+    assert_eq!(fs::read_to_string(&path).unwrap(), "short\n");
+}
+
+#[test]
+fn a_session_whose_file_another_process_made_meanwhile_is_told_so_and_the_file_is_left() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("new.jsonl");
+    let (first, second) = (open(&path), open(&path));
+    append(&first, "mine");
+    for keep_going in [false, true] {
+        second.set_keep_going(keep_going);
+        let refused = second.append(None, vec![said("x")]).unwrap_err().to_string();
+        assert!(refused.contains("was made by another process") && refused.contains("new.jsonl"), "{refused}");
+    }
+    append(&first, "still mine");
+    assert_eq!(lines(&path).len(), 3);
+}
+
+#[test]
+fn a_link_stays_a_link_whatever_becomes_of_the_session() {
+    let dir = tempfile::tempdir().unwrap();
+    let target = stored(&dir, &[user("e1", "", "one")]);
+    let link = dir.path().join("link.jsonl");
+    std::os::unix::fs::symlink("s.jsonl", &link).unwrap();
+    let is_link = || fs::symlink_metadata(&link).unwrap().is_symlink();
+    let store = open(&link);
+    // The other name is the same session.
+    assert!(matches!(SessionStore::open(&target, project()), Err(StoreError::Locked { .. })));
+    append(&store, "two");
+    fs::remove_file(&target).unwrap();
+    store.append(None, vec![said("three")]).unwrap();
+    assert!(is_link());
+    assert_eq!(lines(&target).len(), 4);
+    drop(store);
+    // An old file is brought to our version behind its link.
+    fs::write(&target, fs::read_to_string(&target).unwrap().replace("\"version\":3", "\"version\":2")).unwrap();
+    append(&open(&link), "four");
+    assert!(is_link());
+    assert_eq!((lines(&target)[0]["version"].clone(), lines(&target).len()), (json!(3), 5));
+    // A link to nothing is where the session is made.
+    let dangling = dir.path().join("dangling.jsonl");
+    std::os::unix::fs::symlink("made.jsonl", &dangling).unwrap();
+    append(&open(&dangling), "x");
+    assert_eq!(lines(&dir.path().join("made.jsonl")).len(), 2);
 }
 
 #[test]

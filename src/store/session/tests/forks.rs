@@ -118,3 +118,19 @@ fn fc_111_a_forked_file_has_all_branches_and_all_unknown_fields() {
     assert_eq!((&first["cwd"], first["parentSession"].as_str()), (&json!("/other"), path.to_str()));
     append(&fork, "goes on");
 }
+
+#[test]
+fn fc_111_a_newer_session_is_not_forked_into_our_version() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = stored(&dir, &[user("e1", "", "one")]);
+    let text = fs::read_to_string(&path).unwrap().replace("\"version\":3", "\"version\":4");
+    fs::write(&path, text).unwrap();
+    let copies = dir.path().join("copies");
+    let refused = SessionStore::fork_file(&path, &copies, project()).unwrap_err();
+    assert!(matches!(refused, StoreError::Newer { found: 4, .. }), "{refused}");
+    let reader = SessionStore::open_read_only(&path).unwrap().store;
+    for point in [ForkPoint::Leaf, ForkPoint::Before("e1".into())] {
+        assert!(matches!(reader.fork(Some(&copies), &point), Err(StoreError::Newer { .. })));
+    }
+    assert!(!copies.exists());
+}

@@ -1,0 +1,107 @@
+//! Where an agent's session is, and what outlives the writer.
+
+use std::{
+    collections::HashMap,
+    sync::{
+        Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
+
+use crate::{
+    store::{SessionStore, Sidecar, settings::session::SessionSync},
+    tools::Checkpoints,
+};
+
+/// What a run does while the disk refuses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OnRefusal {
+    /// It fails at once.
+    Fail,
+    /// It waits so long for the disk, and fails then: nobody sees it who could act.
+    Wait(Duration),
+    /// It goes on in memory and says so: somebody watches.
+    GoOn,
+}
+
+/// Where an agent's session is.
+pub struct SessionPlace {
+    /// The session.
+    pub store: SessionStore,
+    /// The journal of its running trace.
+    pub journal: Sidecar,
+    /// Checkpoints of the files that its tools change, where they are taken.
+    pub checkpoints: Option<Checkpoints>,
+    /// Why nothing can be added; none for a session that is written.
+    pub read_only: Option<String>,
+    /// What happens while the disk refuses.
+    pub on_refusal: OnRefusal,
+    /// When what was written is brought to the disk.
+    pub sync: SessionSync,
+    /// Another process may have left a trace unfinished; this one does not go on with it by itself.
+    opened: AtomicBool,
+    /// A run ended because something could not be saved.
+    failed: AtomicBool,
+    /// Operations that this process accepted, and whether each began a trace. Whoever got no answer repeats one, also
+    /// when its message has left the journal for the session meanwhile.
+    accepted: Mutex<HashMap<String, bool>>,
+}
+
+impl SessionPlace {
+    /// A session that this process has just opened.
+    #[must_use]
+    pub fn new(store: SessionStore, journal: Sidecar) -> Self {
+        Self {
+            read_only: store.writable().err().map(|error| error.to_string()),
+            store,
+            journal,
+            checkpoints: None,
+            on_refusal: OnRefusal::Fail,
+            sync: SessionSync::default(),
+            opened: AtomicBool::new(false),
+            failed: AtomicBool::new(false),
+            accepted: Mutex::default(),
+        }
+    }
+
+    /// The same with checkpoints.
+    #[must_use]
+    pub fn with_checkpoints(self, checkpoints: Option<Checkpoints>) -> Self {
+        Self { checkpoints, ..self }
+    }
+
+    /// The same with these ways of saving.
+    #[must_use]
+    pub fn with_saving(self, sync: SessionSync, on_refusal: OnRefusal) -> Self {
+        self.store.set_keep_going(on_refusal == OnRefusal::GoOn);
+        self.journal.set_keep_going(on_refusal == OnRefusal::GoOn);
+        Self { sync, on_refusal, ..self }
+    }
+
+    /// The session's file, existing or planned; none in memory.
+    #[must_use]
+    pub fn file(&self) -> Option<String> {
+        self.store.path().map(|path| path.display().to_string())
+    }
+
+    /// Whether something could not be saved: a run ended for it, or entries are in memory only.
+    #[must_use]
+    pub fn is_unsaved(&self) -> bool {
+        self.failed.load(Ordering::Relaxed) || self.store.unsaved().is_some()
+    }
+
+    /// Notes that a run ended because something could not be saved.
+    pub(super) fn note_failure(&self) {
+        self.failed.store(true, Ordering::Relaxed);
+    }
+
+    pub(super) fn accepted(&self) -> MutexGuard<'_, HashMap<String, bool>> {
+        self.accepted.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether it is looked at for the first time.
+    pub(super) fn is_first_look(&self) -> bool {
+        !self.opened.swap(true, Ordering::Relaxed)
+    }
+}
