@@ -1,10 +1,14 @@
 //! What the store costs: `cargo bench --bench store`.
 //!
 //! Limits that are kept: an append without sync 5 µs, a session of 100,000 entries opened in 0.3 s, the context of
-//! 10,000 parsed entries in 5 ms.
+//! 10,000 parsed entries in 5 ms, a request of them written in 25 ms. Behind a compaction, the context and its length
+//! cost the same whatever was folded away.
 
 // A benchmark that cannot go on may panic, and its entry points are made by a macro.
 #![allow(clippy::expect_used, missing_docs)]
+
+#[allow(dead_code, reason = "only its model is needed")]
+mod support;
 
 use std::{
     fmt::Write as _,
@@ -17,7 +21,8 @@ use std::{
 use criterion::{Criterion, criterion_group, criterion_main};
 use tempfile::TempDir;
 use troupe::{
-    protocol::{AgentMessage, EntryId},
+    protocol::{AgentMessage, EntryBody, EntryId, context::convert_to_llm},
+    providers::{Request, wire_apis},
     store::{NewSession, SessionStore},
 };
 
@@ -100,11 +105,47 @@ fn context(c: &mut Criterion) {
     group.finish();
 }
 
+/// From the session to the body of the request.
+fn request(c: &mut Criterion) {
+    let dir = TempDir::new().expect("a folder");
+    let view = open(&session(&dir, 10_000)).view();
+    let api = wire_apis().iter().find(|api| api.name() == "openai-completions").expect("the API");
+    let model = support::model(api.name());
+    c.bench_function("10,000 entries/request, parsed", |b| {
+        b.iter(|| {
+            let messages = convert_to_llm(&view.context().messages);
+            api.request(&Request::new(model.clone(), messages)).expect("a request")
+        });
+    });
+}
+
+/// What a turn looks at, with the last 20 entries kept by a compaction of all before.
+fn compacted(c: &mut Criterion) {
+    for entries in [1_000, 100_000] {
+        let dir = TempDir::new().expect("a folder");
+        let store = open(&session(&dir, entries));
+        let compaction = EntryBody::Compaction {
+            summary: "What happened. ".repeat(100),
+            first_kept_entry_id: EntryId::from(format!("{:08x}", entries - 20)),
+            tokens_before: 100_000,
+            system_message: None,
+            details: None,
+            usage: None,
+            from_hook: None,
+        };
+        let view = store.append(None, vec![compaction.into()]).expect("appended").view;
+        let mut group = c.benchmark_group(format!("behind a compaction of {entries} entries"));
+        group.bench_function("context", |b| b.iter(|| view.context()));
+        group.bench_function("its length", |b| b.iter(|| view.context_tokens()));
+        group.finish();
+    }
+}
+
 fn time<T>(work: impl FnOnce() -> T) -> std::time::Duration {
     let start = Instant::now();
     black_box(work());
     start.elapsed()
 }
 
-criterion_group!(benches, append, opening, context);
+criterion_group!(benches, append, opening, context, request, compacted);
 criterion_main!(benches);

@@ -10,7 +10,13 @@ use super::{
     shared::AgentShared,
     turn_io::{Input, Work},
 };
-use crate::protocol::ask::Ask;
+use crate::{
+    protocol::{
+        EntryBody,
+        ask::{Ask, Verdict},
+    },
+    store::tree::TreeView,
+};
 
 /// What the worker needs.
 pub struct AskWork {
@@ -41,11 +47,36 @@ impl Actor for Asker {
     async fn handle(&self, myself: ActorRef<AskWork>, work: AskWork, (): &mut ()) -> Result<(), ActorProcessingErr> {
         let AskWork { shared, asking, ask, to, work } = work;
         let point = ask.point();
-        let walked = shared.config.chain.boundary(&asking, ask).await;
+        let tree = shared.tree();
+        let check = |drafts: &[EntryBody]| match &tree {
+            Some(tree) => tree.check_drafts(drafts).map_err(|fault| fault.to_string()),
+            None => Ok(()),
+        };
+        let walked = shared.config.chain.boundary(&asking, ask, &check).await;
         shared.report_failures(point, walked.failures);
+        let mut verdict = walked.value;
+        if let Some(entries) = verdict.as_mut().and_then(entries_of) {
+            entries.iter_mut().for_each(|entry| complete(entry, tree.as_ref()));
+        }
         // When the loop is gone, so is this worker: its death is under way.
-        let _ = to.deliver(Input::Asked { work, verdict: walked.value });
+        let _ = to.deliver(Input::Asked { work, verdict });
         myself.stop(None);
         Ok(())
+    }
+}
+
+fn entries_of(verdict: &mut Verdict) -> Option<&mut Vec<EntryBody>> {
+    match verdict {
+        Verdict::TurnEnd(verdict) => verdict.entries.as_mut(),
+        Verdict::BeforeSettle(verdict) => verdict.entries.as_mut(),
+        _ => None,
+    }
+}
+
+/// What an extension does not say of a compaction: that it is its own, and how long the context is before it.
+fn complete(entry: &mut EntryBody, tree: Option<&TreeView>) {
+    if let EntryBody::Compaction { from_hook, tokens_before, .. } = entry {
+        *from_hook = Some(true);
+        *tokens_before = tree.map_or(0, TreeView::context_tokens);
     }
 }

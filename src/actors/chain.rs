@@ -3,6 +3,8 @@
 //! Whoever is about to act walks the chain itself (a worker, which may wait). No answer means no at a guard; at an
 //! enricher it is skipped, and told.
 
+mod session;
+
 use std::{sync::Arc, time::Duration};
 
 use tokio::{sync::oneshot, time::timeout};
@@ -11,7 +13,7 @@ use super::{address::Slot, extension::ExtMsg};
 use crate::{
     extensions::Extension,
     protocol::{
-        AgentMessage, ToolOutput,
+        AgentMessage, EntryBody, ToolOutput,
         ask::{
             Ask, AskPoint, BeforeAgentStartAsk, BeforeAgentStartVerdict, BeforeRequestAsk, BeforeRequestVerdict,
             BeforeSettleAsk, BeforeSettleVerdict, BeforeTurnAsk, BeforeTurnVerdict, ContextAsk, InputAsk, InputVerdict,
@@ -247,13 +249,15 @@ impl Chain {
         Walked { value: (), failures }
     }
 
-    /// Puts one of the machine's own questions; none when nobody intervenes there.
-    pub async fn boundary(&self, by: &Asking, ask: Ask) -> Walked<Option<Verdict>> {
+    /// Puts one of the machine's own questions; none when nobody intervenes there. `check` judges entries that
+    /// extensions want to add: when those at the end make no sense, none is added, the loop goes on as it would by
+    /// itself, and the extension that spoilt them is told of.
+    pub async fn boundary(&self, by: &Asking, ask: Ask, check: &Check<'_>) -> Walked<Option<Verdict>> {
         match ask {
             Ask::BeforeAgentStart(ask) => self.before_agent_start(by, ask).await,
             Ask::BeforeTurn(ask) => self.before_turn(by, ask).await,
-            Ask::TurnEnd(ask) => self.turn_end(by, ask).await,
-            Ask::BeforeSettle(ask) => self.before_settle(by, ask).await,
+            Ask::TurnEnd(ask) => self.turn_end(by, ask, check).await,
+            Ask::BeforeSettle(ask) => self.before_settle(by, ask, check).await,
             _ => Walked { value: None, failures: Vec::new() },
         }
     }
@@ -292,13 +296,14 @@ impl Chain {
         Walked { value: Some(Verdict::BeforeTurn(value)), failures }
     }
 
-    async fn turn_end(&self, by: &Asking, mut ask: TurnEndAsk) -> Walked<Option<Verdict>> {
+    async fn turn_end(&self, by: &Asking, mut ask: TurnEndAsk, check: &Check<'_>) -> Walked<Option<Verdict>> {
         let mut failures = Vec::new();
         let mut decision = TurnDecision::Default;
+        let mut drafts = Drafts::new(check);
         for link in self.at(AskPoint::TurnEnd) {
             match put(link, by, Ask::TurnEnd(ask.clone())).await {
                 Ok(Verdict::TurnEnd(verdict)) => {
-                    ask.entries = verdict.entries.unwrap_or(ask.entries);
+                    drafts.take(link, verdict.entries, &mut ask.entries);
                     if verdict.decision != TurnDecision::Default {
                         decision = verdict.decision;
                     }
@@ -306,24 +311,61 @@ impl Chain {
                 other => failures.push(failure(link, other)),
             }
         }
-        let value = TurnEndVerdict { entries: Some(ask.entries), decision };
+        let value = match drafts.fault {
+            None => TurnEndVerdict { entries: Some(ask.entries), decision },
+            Some(fault) => {
+                failures.push(fault);
+                TurnEndVerdict::default()
+            }
+        };
         Walked { value: Some(Verdict::TurnEnd(value)), failures }
     }
 
-    async fn before_settle(&self, by: &Asking, mut ask: BeforeSettleAsk) -> Walked<Option<Verdict>> {
+    async fn before_settle(&self, by: &Asking, mut ask: BeforeSettleAsk, check: &Check<'_>) -> Walked<Option<Verdict>> {
         let mut failures = Vec::new();
         let mut continue_run = false;
+        let mut drafts = Drafts::new(check);
         for link in self.at(AskPoint::BeforeSettle) {
             match put(link, by, Ask::BeforeSettle(ask.clone())).await {
                 Ok(Verdict::BeforeSettle(verdict)) => {
-                    ask.entries = verdict.entries.unwrap_or(ask.entries);
+                    drafts.take(link, verdict.entries, &mut ask.entries);
                     continue_run |= verdict.continue_run;
                 }
                 other => failures.push(failure(link, other)),
             }
         }
-        let value = BeforeSettleVerdict { entries: Some(ask.entries), continue_run };
+        let value = match drafts.fault {
+            None => BeforeSettleVerdict { entries: Some(ask.entries), continue_run },
+            Some(fault) => {
+                failures.push(fault);
+                BeforeSettleVerdict::default()
+            }
+        };
         Walked { value: Some(Verdict::BeforeSettle(value)), failures }
+    }
+}
+
+/// Judges entries that extensions want to add; an error says what is wrong with them.
+pub type Check<'a> = dyn Fn(&[EntryBody]) -> Result<(), String> + Sync + 'a;
+
+/// Entries that extensions want to add at a boundary.
+struct Drafts<'a> {
+    check: &'a Check<'a>,
+    /// Who spoilt them, and how; none while they make sense.
+    fault: Option<(String, String)>,
+}
+
+impl<'a> Drafts<'a> {
+    fn new(check: &'a Check<'a>) -> Self {
+        Self { check, fault: None }
+    }
+
+    /// Takes an extension's answer; a later one may put right what an earlier one spoilt.
+    fn take(&mut self, link: &Link, answer: Option<Vec<EntryBody>>, entries: &mut Vec<EntryBody>) {
+        let Some(answer) = answer else { return };
+        *entries = answer;
+        let fault = (self.check)(entries).err().map(|why| format!("its entries were not added: {why}"));
+        self.fault = fault.map(|fault| (link.extension.name().to_owned(), fault));
     }
 }
 

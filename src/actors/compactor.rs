@@ -1,26 +1,25 @@
-//! The compactor of an agent: summarises old history at the loop's safe points. Its failure never loses history: what
-//! it makes is an entry that the loop stores, and everything before stays in the file.
+//! The compactor of an agent: summarises old history at the loop's safe points, and branches when they are left. Its
+//! failure never loses history: what it makes is an entry that the loop stores, and everything before stays in the file.
 //!
 //! A worker does the work, one at a time; the loop that waits hears of its result, or of its death.
+
+mod compact;
+mod leave;
 
 use std::sync::Arc;
 
 use ractor::{Actor, ActorId, ActorProcessingErr, ActorRef, SupervisionEvent};
 use tokio_util::sync::CancellationToken;
 
+pub use self::leave::Left;
+use self::{compact::compact, leave::leave};
 use super::{
     address::{Addr, Recipient},
-    compaction::{self, conversation, prompts, request::Summariser},
     shared::AgentShared,
     spawn::{ended, spawn_worker},
-    turn_io::{Compacted, Input, Work},
+    turn_io::{Input, Work},
 };
-use crate::protocol::{
-    EntryBody,
-    event::{CompactionReason, SummarySource},
-    time::now_ms,
-    tokens,
-};
+use crate::protocol::{event::CompactionReason, navigation::Navigate};
 
 /// What the compactor is told.
 #[derive(Debug)]
@@ -31,10 +30,19 @@ pub enum CompactorMsg {
         reason: CompactionReason,
         /// What the summary should care about.
         instructions: Option<String>,
+        /// The run goes on afterwards.
+        will_retry: bool,
         /// The loop that waits.
         to: Recipient<Input>,
         /// The work that it waits for.
         work: Work,
+    },
+    /// The conversation is about to go elsewhere: ask extensions, and summarise what it leaves when that is wanted.
+    Leave {
+        /// Where to, and how.
+        ask: Navigate,
+        /// The loop that waits.
+        to: Recipient<Left>,
     },
     /// Nobody waits any more.
     Cancel,
@@ -42,12 +50,47 @@ pub enum CompactorMsg {
     Gone(ActorId),
 }
 
+/// What the worker has to do, and who waits for it.
+#[derive(Clone)]
+enum Order {
+    Compact { job: compact::Job, to: Recipient<Input>, work: Work },
+    Leave { ask: Navigate, to: Recipient<Left> },
+}
+
+impl Order {
+    /// Tells whoever waits that nothing comes of it.
+    fn fail(&self, cause: &str) {
+        let heard = match self {
+            Self::Compact { to, work, .. } => {
+                to.deliver(Input::Compacted { work: *work, result: Err(cause.to_owned()) })
+            }
+            Self::Leave { to, .. } => to.deliver(Left::Failed(cause.to_owned())),
+        };
+        note(heard);
+    }
+
+    async fn carry_out(self, shared: Arc<AgentShared>, cancel: CancellationToken) {
+        note(match self {
+            Self::Compact { job, to, work } => {
+                let result = compact(&shared, job, cancel).await.map(Box::new);
+                to.deliver(Input::Compacted { work, result })
+            }
+            Self::Leave { ask, to } => to.deliver(leave(&shared, ask, cancel).await),
+        });
+    }
+}
+
+fn note(heard: bool) {
+    if !heard {
+        tracing::debug!("the loop that asked for a summary is gone");
+    }
+}
+
 /// The summary that is being made.
 struct Running {
     id: ActorId,
     cancel: CancellationToken,
-    to: Recipient<Input>,
-    work: Work,
+    order: Order,
 }
 
 /// State of the compactor.
@@ -79,27 +122,16 @@ impl Actor for Compactor {
         state: &mut CompactorState,
     ) -> Result<(), ActorProcessingErr> {
         match message {
-            CompactorMsg::Compact { reason, instructions, to, work } => {
-                state.cancel();
-                let cancel = CancellationToken::new();
-                let job = Job {
-                    shared: state.shared.clone(),
-                    reason,
-                    instructions,
-                    cancel: cancel.clone(),
-                    to: to.clone(),
-                    work,
-                };
-                match spawn_worker("Summarise", "", Summarise, (), job, myself.get_cell()).await {
-                    Ok(worker) => state.running = Some(Running { id: worker.id(), cancel, to, work }),
-                    Err(exit) => answer(&to, work, Err(exit.cause().to_owned())),
-                }
+            CompactorMsg::Compact { reason, instructions, will_retry, to, work } => {
+                let job = compact::Job { reason, instructions, will_retry };
+                state.begin(&myself, Order::Compact { job, to, work }).await;
             }
+            CompactorMsg::Leave { ask, to } => state.begin(&myself, Order::Leave { ask, to }).await,
             CompactorMsg::Cancel => state.cancel(),
             CompactorMsg::Gone(id) => {
                 // What it said before it ended has been heard: then this answer comes to nothing.
-                if let Some(Running { to, work, .. }) = state.running.take_if(|running| running.id == id) {
-                    answer(&to, work, Err("the worker that summarises failed".into()));
+                if let Some(Running { order, .. }) = state.running.take_if(|running| running.id == id) {
+                    order.fail("the worker that summarises failed");
                 }
             }
         }
@@ -120,6 +152,16 @@ impl Actor for Compactor {
 }
 
 impl CompactorState {
+    async fn begin(&mut self, myself: &ActorRef<CompactorMsg>, order: Order) {
+        self.cancel();
+        let cancel = CancellationToken::new();
+        let work = (self.shared.clone(), order.clone(), cancel.clone());
+        match spawn_worker("Summarise", "", Summarise, (), work, myself.get_cell()).await {
+            Ok(worker) => self.running = Some(Running { id: worker.id(), cancel, order }),
+            Err(exit) => order.fail(exit.cause()),
+        }
+    }
+
     fn cancel(&mut self) {
         if let Some(running) = self.running.take() {
             running.cancel.cancel();
@@ -127,81 +169,28 @@ impl CompactorState {
     }
 }
 
-fn answer(to: &Recipient<Input>, work: Work, result: Result<Box<Compacted>, String>) {
-    if !to.deliver(Input::Compacted { work, result }) {
-        tracing::debug!("the loop that asked for a compaction is gone");
-    }
-}
-
-/// One compaction.
-struct Job {
-    shared: Arc<AgentShared>,
-    reason: CompactionReason,
-    instructions: Option<String>,
-    cancel: CancellationToken,
-    to: Recipient<Input>,
-    work: Work,
-}
-
 struct Summarise;
 
 impl Actor for Summarise {
-    type Msg = Job;
+    type Msg = (Arc<AgentShared>, Order, CancellationToken);
     type State = ();
     type Arguments = ();
 
-    async fn pre_start(&self, _: ActorRef<Job>, (): ()) -> Result<(), ActorProcessingErr> {
+    async fn pre_start(&self, _: ActorRef<Self::Msg>, (): ()) -> Result<(), ActorProcessingErr> {
         Ok(())
     }
 
-    async fn handle(&self, myself: ActorRef<Job>, job: Job, (): &mut ()) -> Result<(), ActorProcessingErr> {
-        let (to, work, cancel) = (job.to.clone(), job.work, job.cancel.clone());
+    async fn handle(
+        &self,
+        myself: ActorRef<Self::Msg>,
+        (shared, order, cancel): Self::Msg,
+        (): &mut (),
+    ) -> Result<(), ActorProcessingErr> {
         tokio::select! {
-            result = compact(job) => answer(&to, work, result.map(Box::new)),
+            () = order.carry_out(shared, cancel.clone()) => {}
             () = cancel.cancelled() => {}
         }
         myself.stop(None);
         Ok(())
     }
-}
-
-async fn compact(job: Job) -> Result<Compacted, String> {
-    let Job { shared, reason, instructions, cancel, .. } = job;
-    let tree = shared.tree().ok_or("the session is not open")?;
-    let model = shared.selection().model.as_ref().map(|model| model.reference());
-    let settings = shared.config.settings.compaction(model.as_ref());
-    let room = compaction::room(shared.window(&tree), settings.reserve_tokens);
-    let keep = compaction::keep(settings.keep_recent_tokens, room);
-    let plan = compaction::plan(&tree, keep).map_err(|refusal| refusal.to_string())?;
-    let source = SummarySource::Compaction(reason);
-    let mut summariser =
-        Summariser::new(shared, source, settings.reserve_tokens, cancel).ok_or("no model is selected")?;
-    let history = match plan.history.is_empty() {
-        true => plan.previous.clone(),
-        false => {
-            let text = conversation::texts(&plan.history).join("\n\n");
-            let prompt = |piece: &str, so_far: Option<&str>| prompts::history(piece, so_far, instructions.as_deref());
-            Some(summariser.summary(&text, plan.previous.clone(), &prompt).await.map_err(|failure| failure.message)?)
-        }
-    };
-    let summary = match plan.prefix.is_empty() {
-        true => history.unwrap_or_default(),
-        false => {
-            let text = conversation::texts(&plan.prefix).join("\n\n");
-            let prefix = summariser.summary(&text, None, &prompts::prefix).await.map_err(|failure| failure.message)?;
-            prompts::joined(history.as_deref(), &prefix)
-        }
-    };
-    let summary = summary + &plan.files.block();
-    let estimated_tokens_after = plan.tokens_kept + tokens::of_text(&summary);
-    let body = EntryBody::Compaction {
-        summary,
-        first_kept_entry_id: plan.first_kept,
-        tokens_before: plan.tokens_before,
-        system_message: Some(Arc::new(plan.system.to_message(now_ms()))),
-        details: Some(plan.files.details()),
-        usage: Some(summariser.usage()),
-        from_hook: None,
-    };
-    Ok(Compacted { body, estimated_tokens_after })
 }

@@ -6,11 +6,11 @@
 //! | [`session_writer`], [`event_bus`], [`compactor`], [`jobs`], [`turn_loop`] | the actors of one agent, in the order of their start |
 //! | [`prepare`], [`provider_stream`], [`tool_batch`], [`tool_call`], [`asker`], [`call_guard`], [`input_guard`], [`store_check`], [`job_worker`], [`replacing`], [`farewell`] | workers: one piece of work each; only they may wait |
 //! | [`extension`], [`chain`] | extensions: their actor, and how they are asked |
-//! | [`compaction`] | what a compaction folds away, and the requests for summaries |
+//! | [`compaction`] | what a compaction folds away, what a branch that is left comes to, and the requests for summaries |
 //! | [`agent_factory`] | what makes an agent on a session |
 //! | [`dispatch`] | where a request of a virtual model goes |
 //! | [`front`] | those who give agents work and show what they do |
-//! | [`turn`], [`turn_io`], [`queues`], [`batch`], [`retry`], [`resume`], [`route_facts`], [`job_news`], [`restart`] | pure: the turn loop's machine and its parts, the restart policy |
+//! | [`turn`], [`turn_io`], [`queues`], [`batch`], [`retry`], [`resume`], [`route_facts`], [`job_news`], [`navigation`], [`restart`] | pure: the turn loop's machine and its parts, the restart policy |
 //! | [`address`], [`reply`], [`spawn`], [`subscriber`], [`shared`], [`trace`] | how actors are addressed, answered, started and watched; what those of an agent share |
 
 pub mod address;
@@ -33,6 +33,7 @@ pub mod input_guard;
 pub mod job_news;
 pub mod job_worker;
 pub mod jobs;
+pub mod navigation;
 pub mod prepare;
 pub mod provider_stream;
 pub mod queues;

@@ -262,8 +262,11 @@ impl ReplaceWork {
         drop(self.parts.fleet.try_tell(FleetMsg::Close(Box::new(close))));
         // However it ended, it is gone.
         let _ = closed.await;
-        if !same && let Err(error) = old.place.store.close() {
-            let text = format!("The session before this one could not be saved whole: {error}");
+        if !same && let Err(unsaved) = old.place.store.close() {
+            let text = format!(
+                "The session before this one was not saved whole: {} entries are lost ({}).",
+                unsaved.entries, unsaved.reason
+            );
             new.shared.publish(vec![Event::Notice { level: NoticeLevel::Error, text }]);
         }
         self.let_go(old.config.observers.clone());

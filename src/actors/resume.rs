@@ -9,6 +9,7 @@ use super::{
 };
 use crate::protocol::{
     AgentMessage, AssistantMessage, Entry, EntryBody, EntryId, Failure, FailureClass, ToolResultMessage,
+    navigation::is_leaf_entry,
 };
 
 /// What a new incarnation of the turn loop begins with.
@@ -82,6 +83,9 @@ fn end_of(branch: &[Arc<Entry>], classify: impl Fn(&AssistantMessage) -> Failure
             }
             EntryBody::Message { message } => message,
             EntryBody::CustomMessage { .. } if !omitted.contains(&entry.id) => return owed(answer_omitted),
+            // The conversation came back to what is above: nothing of that is to be gone on with.
+            EntryBody::BranchSummary { .. } => return Position::Nothing,
+            body if is_leaf_entry(body) => return Position::Nothing,
             _ => continue,
         };
         match message {
@@ -156,7 +160,7 @@ fn answered(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::protocol::{Block, StopReason, ToolCall};
+    use crate::protocol::{Block, StopReason, ToolCall, navigation::leaf_entry};
 
     fn entry(id: &str, body: EntryBody) -> Arc<Entry> {
         Arc::new(Entry { body, id: id.into(), parent_id: None, timestamp: String::new() })
@@ -209,6 +213,11 @@ mod tests {
             (vec![user("u"), assistant("a", &["x", "y"], ToolUse)], "calls, open [0, 1], stored 0"),
             (vec![user("u"), assistant("a", &["x", "x"], ToolUse), result("r", "x")], "calls, open [1], stored 1"),
             (vec![user("u"), assistant("a", &["x"], ToolUse), result("r", "x")], "calls, open [], stored 1"),
+            (vec![user("u"), assistant("a", &["x"], ToolUse), entry("l", leaf_entry())], "nothing"),
+            (
+                vec![user("u"), assistant("a", &[], Stop), entry("l", leaf_entry()), user("v")],
+                "needs answer, attempt 0",
+            ),
             (
                 vec![user("u"), assistant("a", &[], Error), omit("c", "a"), assistant("b", &[], Error), omit("d", "b")],
                 "retry, attempt 2",

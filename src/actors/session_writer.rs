@@ -31,7 +31,7 @@ use crate::{
     },
     store::{
         StoreError,
-        session::{self, StoreNotice},
+        session::{self, Appended, StoreNotice},
         settings::session::SessionSync,
         sidecar::{HeldEntry, InputKind, PendingInput, Record},
     },
@@ -68,8 +68,16 @@ pub enum WriterMsg {
         /// Who waits.
         reply: Recipient<Result<(), String>>,
     },
-    /// Another entry, or none, is the one that the next will hang on.
-    MoveLeaf(Option<EntryId>),
+    /// Make another entry, or none, the leaf, and add entries below it, in one piece: the first thing that others learn
+    /// of a move is that it lasts.
+    Branch {
+        /// The entry.
+        leaf: Option<EntryId>,
+        /// The entries; at least one.
+        entries: Vec<NewEntry>,
+        /// Who waits.
+        to: Recipient<Result<Vec<Arc<Entry>>, String>>,
+    },
     /// The trace is over: save what the disk refused, and make the session durable.
     Settled,
     /// Try once more what the disk refused.
@@ -164,10 +172,21 @@ impl WriterState {
                 // The batch that waits is gone: its calls have not begun.
                 let _ = reply.deliver(result);
             }
-            WriterMsg::MoveLeaf(leaf) => match self.shared.place.store.move_leaf(leaf.as_ref()) {
-                Ok(view) => drop(self.shared.tree.send_replace(Some(view))),
-                Err(error) => self.tell(format!("The conversation did not go back: {error}")),
-            },
+            WriterMsg::Branch { leaf, entries, to } => {
+                let branched = self.shared.place.store.branch(leaf.as_ref(), stored_form(entries.clone()));
+                let result = match branched {
+                    Err(error) if self.waits(&error) => {
+                        return self.wait(myself, WriterMsg::Branch { leaf, entries, to }, &error);
+                    }
+                    result => self.over(result),
+                };
+                let result = match result {
+                    Ok(appended) => Ok(self.publish(myself, appended).await),
+                    Err(error) => Err(error),
+                };
+                // The loop that waits is gone: the next one sees the entries in the tree.
+                let _ = to.deliver(result);
+            }
             WriterMsg::Settled => {
                 self.save(myself);
                 if self.shared.place.sync != SessionSync::Never {
@@ -263,18 +282,22 @@ impl WriterState {
         entries: Vec<NewEntry>,
     ) -> Result<Vec<Arc<Entry>>, StoreError> {
         let reserved: Vec<EntryId> = entries.iter().filter_map(|entry| entry.reserved.clone()).collect();
-        let entries =
-            entries.into_iter().map(|entry| session::NewEntry { body: entry.body, id: entry.reserved }).collect();
-        let appended = self.shared.place.store.append(None, entries)?;
+        let appended = self.shared.place.store.append(None, stored_form(entries))?;
+        let entries = self.publish(myself, appended).await;
+        if !reserved.is_empty() {
+            self.note_delivery(&reserved);
+        }
+        Ok(entries)
+    }
+
+    /// Shows others the session with what was added.
+    async fn publish(&mut self, myself: &ActorRef<WriterMsg>, appended: Appended) -> Vec<Arc<Entry>> {
         if self.shared.place.sync == SessionSync::Entry {
             sync(self.shared.clone()).await;
         }
         self.report(myself, &appended.notices);
         self.shared.tree.send_replace(Some(appended.view));
-        if !reserved.is_empty() {
-            self.note_delivery(&reserved);
-        }
-        Ok(appended.entries)
+        appended.entries
     }
 
     /// Notes that what waited in the journal is in the session.
@@ -316,6 +339,10 @@ async fn sync(shared: Arc<AgentShared>) {
         Ok(Err(error)) => tell(&shared, format!("The session could not be made durable: {error}")),
         Err(error) => tracing::warn!(%error, "the sync was cancelled"),
     }
+}
+
+fn stored_form(entries: Vec<NewEntry>) -> Vec<session::NewEntry> {
+    entries.into_iter().map(|entry| session::NewEntry { body: entry.body, id: entry.reserved }).collect()
 }
 
 /// The journal's lines for a note; none for a message that no user wrote.

@@ -77,6 +77,11 @@ pub trait SettingsSink: Send + Sync {
         CompactionSettings::default()
     }
 
+    /// Tokens of the window that stay free when a branch is summarised.
+    fn branch_summary_reserve(&self) -> u64 {
+        16_384
+    }
+
     /// The thinking level that goes with a model by the settings: the model's own, else the default.
     fn thinking_for(&self, model: &Model) -> Option<ThinkingLevel>;
 }
@@ -110,6 +115,8 @@ pub struct AgentConfig {
     pub providers: Arc<dyn ProviderSource>,
     /// All tools that can be activated.
     pub tools: Arc<Vec<Arc<dyn Tool>>>,
+    /// The command line says which tools are active: a branch that had others does not change them.
+    pub tools_chosen: bool,
     /// Interceptors.
     pub chain: Chain,
     /// Extensions that watch.

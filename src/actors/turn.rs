@@ -11,14 +11,16 @@
 //! nothing can interleave with a turn, and "idle" is never a lie. Nothing acts before the entry that explains it is
 //! stored: every step that acts is reached from [`Input::Stored`].
 //!
-//! This file has the state and the dispatch; the steps are in its submodules, in the order in which a trace takes
-//! them: `commands`, `opening`, `answer`, `settling`; `faults` has what is done about deaths and a full disk.
+//! This file has the machine and the dispatch, `state` what it knows; the steps are in its submodules, in the order in
+//! which a trace takes them: `commands`, `opening`, `answer`, `settling`; `faults` has what is done about deaths and a
+//! full disk.
 
 mod answer;
 mod commands;
 mod faults;
 mod opening;
 mod settling;
+mod state;
 #[cfg(test)]
 mod tests;
 
@@ -28,6 +30,8 @@ use std::{
     sync::Arc,
 };
 
+pub use self::opening::events_of;
+use self::state::{After, Leaving, OpenCalls, Phase, Then, Trace};
 use super::{
     batch::Batch,
     queues::{Pending, Queues},
@@ -36,119 +40,11 @@ use super::{
     turn_io::{Effect, Input, NewEntry, Ticket, Work},
 };
 use crate::protocol::{
-    AgentMessage, AssistantMessage, CommandError, Entry, EntryBody, EntryId, Event, Failure, Reply, ToolResultMessage,
+    AgentMessage, AssistantMessage, CommandError, Entry, EntryBody, EntryId, Event, Reply,
     ask::{Ask, AskPoint, TurnDecision, Verdict},
     command::QueueKind,
-    event::CompactionReason,
     time::Millis,
 };
-
-/// What the machine waits for.
-#[derive(Debug)]
-enum Phase {
-    Idle,
-    Asking(AskPoint),
-    Storing(Then),
-    Preparing,
-    Streaming,
-    RunningTools,
-    RetryWait,
-    Compacting(CompactionReason, Option<Ticket>),
-}
-
-/// What follows when entries are stored.
-#[derive(Debug)]
-enum Then {
-    /// The prompt: the trace begins.
-    Open,
-    /// Messages of a later turn.
-    Deliver,
-    /// What explains where the request goes.
-    Route,
-    /// The answer.
-    Answer { started: bool, failure: Option<Failure> },
-    /// Results of the batch.
-    Results,
-    /// What extensions add at the end of a turn.
-    TurnEntries(TurnDecision),
-    /// The failed attempt is left out of the context; then wait so many milliseconds and retry, or compact.
-    Omit(Option<u64>),
-    /// A compaction, and how long the context is behind it.
-    Compaction(CompactionReason, Option<Ticket>, u64),
-    /// What extensions add before settling; then go on or not.
-    SettleEntries(bool),
-    /// What was held while the trace ran.
-    Held,
-    /// An entry while idle.
-    Append(Ticket),
-}
-
-/// Messages that leave a queue.
-type Leaving = (Vec<Pending>, QueueKind);
-
-/// What is true from a prompt to the settling.
-#[derive(Debug, Default)]
-struct Trace {
-    aborted: bool,
-    abort_waiters: Vec<Ticket>,
-    /// The prompt, until it is stored.
-    prompt: Option<(Pending, Option<Ticket>)>,
-    /// Replaces the system prompt.
-    system_prompt: Option<String>,
-    /// The loop run has been announced.
-    in_run: bool,
-    /// The turn has been announced.
-    in_turn: bool,
-    /// Counted from 0 in the loop run.
-    turn: u32,
-    /// What the loop run added.
-    messages: Vec<AgentMessage>,
-    /// What the next turn begins with, while extensions are asked about it.
-    next: Option<Leaving>,
-    /// What is being stored and leaves its queue by that.
-    leaving: Option<Leaving>,
-    answer: Option<(EntryId, Arc<AssistantMessage>)>,
-    failure: Option<Failure>,
-    /// Another model is free to answer what failed.
-    fallback: bool,
-    batch: Option<Batch>,
-    results: Vec<(EntryId, Arc<ToolResultMessage>)>,
-    /// The retry that is under way, from 1.
-    attempt: u32,
-    /// An overflow was recovered from, and neither a success nor a message of the user came since.
-    overflow_tried: bool,
-    /// The last answer is good, and says that the conversation is larger than the window.
-    overflow: bool,
-    /// The last answer was cut off for want of room.
-    short: bool,
-    /// What follows the compaction that runs.
-    after_compaction: After,
-    /// A compaction by itself came to nothing: it is not tried again before the next prompt.
-    compaction_failed: bool,
-    respawns: u32,
-}
-
-/// What follows a compaction within a trace.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum After {
-    /// The end of the trace, unless something waits.
-    #[default]
-    Settle,
-    /// The prompt, which is not stored yet.
-    Begin,
-    /// The next turn of the loop run.
-    NextTurn,
-    /// The failed attempt, which is left out of the context, is made again; when the compaction fails, it is not.
-    Retry,
-}
-
-/// Calls without results at the end of the branch.
-#[derive(Debug)]
-struct OpenCalls {
-    batch: Batch,
-    message: Arc<AssistantMessage>,
-    results: Vec<(EntryId, Arc<ToolResultMessage>)>,
-}
 
 /// The machine. One an agent.
 #[derive(Debug)]
@@ -327,6 +223,12 @@ impl Turn {
         &self.queues
     }
 
+    /// The queues of a machine that is no longer needed.
+    #[must_use]
+    pub fn into_queues(self) -> Queues {
+        self.queues
+    }
+
     /// Whether an idle agent stores an entry: too short to be told of as work, so commands wait for its end.
     fn is_saving(&self) -> bool {
         self.trace.is_none() && matches!(self.phase, Phase::Storing(Then::Append(_) | Then::Held))
@@ -363,7 +265,7 @@ impl Turn {
             },
             Then::Results => self.results_stored(&entries),
             Then::TurnEntries(decision) => {
-                self.publish_entries(&entries);
+                self.publish_drafts(&entries);
                 self.after_turn(decision);
             }
             Then::Omit(delay) => {
@@ -372,7 +274,7 @@ impl Turn {
             }
             Then::Compaction(reason, ticket, after) => self.compaction_stored(&entries, reason, ticket, after),
             Then::SettleEntries(go_on) => {
-                self.publish_entries(&entries);
+                self.publish_drafts(&entries);
                 self.settle_or_go_on(go_on);
             }
             Then::Held => {
@@ -497,11 +399,21 @@ impl Turn {
 
     fn publish_entries(&mut self, entries: &[Arc<Entry>]) {
         for entry in entries {
-            match opening::message_of(entry) {
-                Some(message) => self.publish_message(message, entry.id.clone()),
-                // A change of the selection or the name has an event of its own.
-                None if entry.body.has_own_event() => {}
-                None => self.publish(Event::EntryAppended { entry: entry.clone() }),
+            if let Some(message) = opening::message_of(entry)
+                && let Some(trace) = self.trace.as_mut()
+            {
+                trace.messages.push(message);
+            }
+            self.out.extend(events_of(entry).into_iter().map(Effect::Publish));
+        }
+    }
+
+    /// The same for what extensions added at a boundary, where a compaction has no event of its own.
+    fn publish_drafts(&mut self, entries: &[Arc<Entry>]) {
+        for entry in entries {
+            match &entry.body {
+                EntryBody::Compaction { .. } => self.publish(Event::EntryAppended { entry: entry.clone() }),
+                _ => self.publish_entries(std::slice::from_ref(entry)),
             }
         }
     }

@@ -233,6 +233,8 @@ pub enum Effect {
         reason: CompactionReason,
         /// What the summary should care about.
         instructions: Option<String>,
+        /// The failed attempt is made again afterwards.
+        will_retry: bool,
     },
     /// Wait.
     Wait {

@@ -7,6 +7,8 @@
 mod commands;
 mod effects;
 mod intake;
+mod moves;
+mod navigate;
 mod spans;
 mod undo;
 mod workers;
@@ -24,6 +26,7 @@ use super::{
     address::{Addr, Recipient},
     chain::Asking,
     compaction,
+    compactor::Left,
     event_bus::BusMsg,
     input_guard::Admission,
     job_news::JobNews,
@@ -40,7 +43,7 @@ use super::{
 };
 use crate::{
     protocol::{
-        AgentMessage, AssistantMessage, Command, CommandError, EntryBody, EntryId, Failure, FailureClass, Model,
+        AgentMessage, AssistantMessage, Command, CommandError, Entry, EntryBody, EntryId, Failure, FailureClass, Model,
         StopReason, ThinkingLevel,
         command::{Disposition, QueueKind},
         system::SystemState,
@@ -89,6 +92,10 @@ pub enum LoopMsg {
     Command(Command, ReplyTo),
     /// What became of an undo.
     Undone(Box<Result<Undone, CommandError>>),
+    /// What the compactor says about leaving a branch, under the number of the question.
+    Left(Ticket, Box<Left>),
+    /// The leaf was moved, with these entries below it, or could not be.
+    Moved(Result<Vec<Arc<Entry>>, String>),
     /// A worker is gone.
     Gone(ActorId, Exit),
     /// A worker that was asked to end had its time.
@@ -122,9 +129,8 @@ pub struct LoopState {
     job_news: JobNews,
     ready: Option<Box<ReadyRequest>>,
     worker: Option<Worker>,
-    /// An undo that is under way; the machine waits in it.
-    restoring: Option<undo::Restoring>,
-    after_move: Option<undo::AfterMove>,
+    /// A move that is under way; the machine waits in it.
+    aside: Option<moves::Aside>,
     tickets: HashMap<Ticket, ReplyTo>,
     last_ticket: Ticket,
     intake: VecDeque<intake::Waiting>,
@@ -160,8 +166,7 @@ impl Actor for TurnLoop {
             job_news: JobNews::default(),
             ready: None,
             worker: None,
-            restoring: None,
-            after_move: None,
+            aside: None,
             tickets: HashMap::new(),
             last_ticket: 0,
             intake: VecDeque::new(),
@@ -178,7 +183,7 @@ impl Actor for TurnLoop {
     ) -> Result<(), ActorProcessingErr> {
         match message {
             LoopMsg::Resume(facts) => state.begin(&myself, *facts).await,
-            LoopMsg::Command(command, reply) if state.turn.is_none() => state.early.push((command, reply)),
+            LoopMsg::Command(command, reply) if state.turn.is_none() => state.meanwhile(&myself, command, reply).await,
             LoopMsg::Command(command, reply) => state.command(&myself, command, reply).await,
             LoopMsg::Input(input) => state.feed(&myself, input).await,
             LoopMsg::Prepared(prepared) => {
@@ -195,6 +200,8 @@ impl Actor for TurnLoop {
             }
             LoopMsg::Admitted(admission) => state.admitted(&myself, admission).await,
             LoopMsg::Undone(result) => state.undone(&myself, *result).await,
+            LoopMsg::Left(number, left) => state.left(&myself, number, *left).await,
+            LoopMsg::Moved(result) => state.moved(&myself, result).await,
             LoopMsg::Gone(id, exit) => state.gone(&myself, id, exit).await,
             LoopMsg::GraceOver(work) => {
                 if let Some(worker) = state.worker.as_ref().filter(|worker| worker.work == work) {
@@ -221,10 +228,12 @@ impl Actor for TurnLoop {
 impl LoopState {
     /// Goes on where the session and its run state say.
     async fn begin(&mut self, myself: &ActorRef<LoopMsg>, facts: ResumeFacts) {
+        let arriving = self.arriving();
         self.declared = facts.tree.system();
         let disposition = |prompt| if prompt { Disposition::Started } else { Disposition::Queued };
         self.taken = facts.accepted.into_iter().map(|(op, prompt)| (op, disposition(prompt))).collect();
         let branch: Vec<_> = facts.tree.path().iter().map(|entry| entry.entry()).collect();
+        self.job_news = JobNews::default();
         branch.iter().for_each(|entry| self.job_news.read(&entry.body));
         self.shared.job_board.number_after(self.job_news.last_number());
         let (mut position, attempt) = resume::position(&branch, stored_failure);
@@ -237,12 +246,18 @@ impl LoopState {
             }
         }
         let selection = self.shared.selection().clone();
-        let mut queues = Queues::default();
-        queues.set_mode(QueueKind::Steer, selection.steering_mode);
-        queues.set_mode(QueueKind::FollowUp, selection.follow_up_mode);
-        for (kind, pending) in facts.queued {
-            queues.push(kind, pending);
-        }
+        let (kept, arrival) = match arriving {
+            Some((turn, reply, arrival, entries)) => (Some(turn.into_queues()), Some((reply, arrival, entries))),
+            None => (None, None),
+        };
+        // What is queued came along; the journal does not know of what no user wrote.
+        let queues = kept.unwrap_or_else(|| {
+            let mut queues = Queues::default();
+            queues.set_mode(QueueKind::Steer, selection.steering_mode);
+            queues.set_mode(QueueKind::FollowUp, selection.follow_up_mode);
+            facts.queued.into_iter().for_each(|(kind, pending)| queues.push(kind, pending));
+            queues
+        });
         if !facts.active {
             self.shared.bus.tell(BusMsg::Idle);
         }
@@ -253,7 +268,9 @@ impl LoopState {
         self.shared.phase.send_replace(turn.phase());
         self.turn = Some(turn);
         self.perform(myself, effects).await;
-        self.moved(myself).await;
+        if let Some((reply, arrival, entries)) = arrival {
+            self.tell_arrival(reply, arrival, &entries);
+        }
         self.early_commands(myself).await;
     }
 

@@ -130,7 +130,7 @@ impl Base {
         let mut catalogue = Catalogue::load(&environment.user_dir, Variables::of_process());
         let script = setup::script_wire(&args, &mut catalogue)?;
         let deck = Deck::open(&args.cassette, environment, &chosen.cwd, &mut catalogue)?;
-        let session_model = setup::session_model(&chosen.store.view().context()).filter(|_| !chosen.is_new);
+        let session_model = chosen.store.view().selection().model.filter(|_| !chosen.is_new);
         let (catalogue, servers) = match deck.is_replay() {
             true => (catalogue, Vec::new()),
             false => local::with_named(catalogue, &args, settings, session_model.as_ref()).await?,

@@ -41,7 +41,7 @@ use crate::{
             Scope, Settings,
             values::{CompactionSettings, HttpTimeouts},
         },
-        tree::SessionContext,
+        tree::{BranchSelection, SessionContext},
     },
     tools::{
         SessionFacts, ToolSet,
@@ -75,10 +75,12 @@ pub async fn build(
     let extensions = &base.extensions();
     let live = base.catalogue.clone();
     let catalogue = live.now();
-    let context = chosen.store.view().context();
+    let view = chosen.store.view();
+    let (context, before) = (view.context(), view.selection());
     let tools = all_tools(extensions.registry());
     let active = active_tools(args, &settings, &tools, &chosen, &context)?;
-    let Some(choice) = choose_model(args, &settings, &catalogue, &chosen, &context, deck)? else {
+    let has_messages = !context.messages.is_empty();
+    let Some(choice) = choose_model(args, &settings, &catalogue, &chosen, (&before, has_messages), deck)? else {
         return Err(StartError::Failed(local::no_model(environment).await));
     };
     local::note_guess(&base.servers, &choice.model);
@@ -160,6 +162,7 @@ pub async fn build(
         }),
         catalogue: live,
         tools: Arc::new(tools.iter().cloned().collect()),
+        tools_chosen: args.tools.selects(),
         chain: Chain::new(links),
         observers,
         resources: Arc::new(resources),
@@ -173,7 +176,7 @@ pub async fn build(
         facts,
     };
     if chosen.store.writable().is_ok() {
-        record_start(&chosen, &selection, &context, &catalogue)?;
+        record_start(&chosen, &selection, &before, &catalogue)?;
     }
     let place =
         SessionPlace::new(chosen.store, chosen.journal).with_checkpoints(checkpoints).with_saving(sync, on_refusal);
@@ -201,17 +204,17 @@ fn millis(duration: std::time::Duration) -> u64 {
 fn record_start(
     chosen: &ChosenSession,
     selection: &Selection,
-    context: &SessionContext,
+    before: &BranchSelection,
     catalogue: &Catalogue,
 ) -> Result<(), StartError> {
     let mut bodies = Vec::new();
     if let Some(model) = &selection.model
-        && (chosen.is_new || is_news(model, context, catalogue))
+        && (chosen.is_new || is_news(model, before, catalogue))
     {
         let ModelRef { provider, model_id } = model.reference();
         bodies.push(EntryBody::ModelChange { provider, model_id });
     }
-    let recorded = context.thinking_level.as_deref().and_then(ThinkingLevel::parse);
+    let recorded = before.thinking_level.as_deref().and_then(ThinkingLevel::parse);
     let clamped = |level| selection.model.as_ref().map_or(level, |model: &Arc<Model>| model.clamp_thinking(level));
     if chosen.is_new || recorded.map(clamped) != Some(selection.thinking) {
         bodies.push(EntryBody::thinking(selection.thinking));
@@ -229,15 +232,14 @@ fn record_start(
     Ok(())
 }
 
-/// The model that a branch selects: a virtual one that was chosen stays chosen, although answers name physical ones.
-fn model_of(context: &SessionContext, catalogue: &Catalogue) -> Option<ModelRef> {
-    let chosen = context.selected_model.clone();
-    chosen.filter(|name| catalogue.virtual_model(name).is_some()).or_else(|| session_model(context))
+/// The model that a branch selects.
+fn model_of(before: &BranchSelection, catalogue: &Catalogue) -> Option<ModelRef> {
+    before.restored_model(|name| catalogue.virtual_model(name).is_some())
 }
 
 /// Whether the branch does not tell by itself which model is selected: answers name physical models alone.
-fn is_news(model: &Model, context: &SessionContext, catalogue: &Catalogue) -> bool {
-    let of_branch = model_of(context, catalogue);
+fn is_news(model: &Model, before: &BranchSelection, catalogue: &Catalogue) -> bool {
+    let of_branch = model_of(before, catalogue);
     let name = model.reference();
     let is_virtual = |name: &ModelRef| catalogue.virtual_model(name).is_some();
     of_branch.as_ref() != Some(&name) && (is_virtual(&name) || of_branch.as_ref().is_some_and(is_virtual))
@@ -284,18 +286,13 @@ struct Choice {
     scope: Vec<(Arc<Model>, Option<ThinkingLevel>)>,
 }
 
-/// The model that the session's branch ends with.
-pub(super) fn session_model(context: &SessionContext) -> Option<ModelRef> {
-    context.selected_model.clone().filter(|_| context.model.is_none()).or(context.model.clone())
-}
-
 /// None when there is no model at all.
 fn choose_model(
     args: &HiArgs,
     settings: &Settings,
     catalogue: &Catalogue,
     chosen: &ChosenSession,
-    context: &SessionContext,
+    (before, has_messages): (&BranchSelection, bool),
     deck: &Deck,
 ) -> Result<Option<Choice>, StartError> {
     let wanted = &args.model;
@@ -320,9 +317,9 @@ fn choose_model(
             return SessionState::New;
         }
         SessionState::Existing {
-            model: model_of(context, catalogue),
-            thinking: context.thinking_level.as_deref().and_then(ThinkingLevel::parse),
-            has_messages: !context.messages.is_empty(),
+            model: model_of(before, catalogue),
+            thinking: before.thinking_level.as_deref().and_then(ThinkingLevel::parse),
+            has_messages,
         }
     };
     let input =
@@ -398,6 +395,10 @@ struct Stored(Mutex<Settings>);
 impl SettingsSink for Stored {
     fn compaction(&self, model: Option<&ModelRef>) -> CompactionSettings {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).compaction(model)
+    }
+
+    fn branch_summary_reserve(&self) -> u64 {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).branch_summary().0
     }
 
     fn set(&self, path: &[&str], value: Value) -> Result<(), String> {

@@ -16,6 +16,8 @@ use crate::{
             InputAsk, InputVerdict, MessageEndAsk, MessageEndVerdict, ToolCallAsk, ToolCallVerdict, ToolResultAsk,
             ToolResultVerdict, TurnEndAsk, TurnEndVerdict, UserBashAsk, UserBashVerdict, Verdict,
         },
+        compaction::{BeforeCompactAsk, BeforeCompactVerdict},
+        navigation::{BeforeTreeAsk, BeforeTreeVerdict},
         route::{RouteAsk, RouteVerdict},
         section::SectionSource,
         session_change::{BeforeForkAsk, BeforeSwitchAsk, ReplaceVerdict, SessionShutdownAsk},
@@ -182,6 +184,18 @@ pub trait Extension: Send + Sync + 'static {
         let _ = ask;
         ready(())
     }
+
+    /// Old history is about to be summarised. An extension that fails here is skipped, visibly.
+    fn before_compact<'a>(&'a self, ask: BeforeCompactAsk) -> Answer<'a, BeforeCompactVerdict> {
+        let _ = ask;
+        ready(BeforeCompactVerdict::default())
+    }
+
+    /// The conversation is about to go on at another entry. An extension that fails here is skipped, visibly.
+    fn before_tree<'a>(&'a self, ask: BeforeTreeAsk) -> Answer<'a, BeforeTreeVerdict> {
+        let _ = ask;
+        ready(BeforeTreeVerdict::default())
+    }
 }
 
 /// Puts a question to an extension: calls the method of its point.
@@ -208,5 +222,7 @@ pub async fn answer(extension: &dyn Extension, ask: Ask) -> Result<Verdict, Exte
             extension.session_shutdown(ask).await?;
             Verdict::SessionShutdown
         }
+        Ask::BeforeCompact(ask) => Verdict::BeforeCompact(extension.before_compact(*ask).await?),
+        Ask::BeforeTree(ask) => Verdict::BeforeTree(extension.before_tree(*ask).await?),
     })
 }

@@ -11,9 +11,11 @@ use serde_json::{Map, Value};
 
 use super::{
     command::{BashResult, InputSource, QueueKind},
+    compaction::{BeforeCompactAsk, BeforeCompactVerdict},
     entry::EntryBody,
     message::{AgentMessage, AssistantMessage, Block, ImageBlock, ToolResultMessage},
     model::{ModelRef, ThinkingLevel},
+    navigation::{BeforeTreeAsk, BeforeTreeVerdict},
     route::{RouteAsk, RouteVerdict},
     session_change::{BeforeForkAsk, BeforeSwitchAsk, ReplaceVerdict, SessionShutdownAsk},
     tool::ToolOutput,
@@ -54,6 +56,11 @@ pub enum AskPoint {
     BeforeFork,
     /// Before the session ends.
     SessionShutdown,
+    /// Before old history is summarised. No guard: a compaction that is made all the same loses nothing, and one that a
+    /// dead extension prevents would leave a session without room.
+    BeforeCompact,
+    /// Before the conversation goes on at another entry. No guard: the branch that is left stays in the session.
+    BeforeTree,
 }
 
 impl AskPoint {
@@ -76,6 +83,8 @@ impl AskPoint {
             Self::BeforeSwitch => "session_before_switch",
             Self::BeforeFork => "session_before_fork",
             Self::SessionShutdown => "session_shutdown",
+            Self::BeforeCompact => "session_before_compact",
+            Self::BeforeTree => "session_before_tree",
         }
     }
 
@@ -92,6 +101,8 @@ impl AskPoint {
             Self::Input | Self::Context => 2_000,
             Self::BeforeRequest | Self::MessageEnd | Self::SessionShutdown => 1_000,
             Self::Route => 10_000,
+            // They may have a model write a summary. Whoever waits can abort.
+            Self::BeforeCompact | Self::BeforeTree => 120_000,
             _ => 5_000,
         })
     }
@@ -130,6 +141,10 @@ pub enum Ask {
     BeforeFork(BeforeForkAsk),
     /// See [`AskPoint::SessionShutdown`].
     SessionShutdown(SessionShutdownAsk),
+    /// See [`AskPoint::BeforeCompact`].
+    BeforeCompact(Box<BeforeCompactAsk>),
+    /// See [`AskPoint::BeforeTree`].
+    BeforeTree(Box<BeforeTreeAsk>),
 }
 
 impl Ask {
@@ -152,6 +167,8 @@ impl Ask {
             Self::BeforeSwitch(_) => AskPoint::BeforeSwitch,
             Self::BeforeFork(_) => AskPoint::BeforeFork,
             Self::SessionShutdown(_) => AskPoint::SessionShutdown,
+            Self::BeforeCompact(_) => AskPoint::BeforeCompact,
+            Self::BeforeTree(_) => AskPoint::BeforeTree,
         }
     }
 }
@@ -189,6 +206,10 @@ pub enum Verdict {
     BeforeFork(ReplaceVerdict),
     /// To [`Ask::SessionShutdown`].
     SessionShutdown,
+    /// To [`Ask::BeforeCompact`].
+    BeforeCompact(BeforeCompactVerdict),
+    /// To [`Ask::BeforeTree`].
+    BeforeTree(BeforeTreeVerdict),
 }
 
 /// A user's input is about to be taken.
@@ -460,7 +481,8 @@ pub enum TurnDecision {
 /// What should follow a turn.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TurnEndVerdict {
-    /// Replaces the entries to add; none keeps them.
+    /// Replaces the entries to add; none keeps them. They may be state, messages, context edits and compactions of
+    /// extensions: when one of them makes no sense (an edit of an entry that is not on the branch), none is added.
     pub entries: Option<Vec<EntryBody>>,
     /// Whether the loop goes on.
     pub decision: TurnDecision,
@@ -478,7 +500,7 @@ pub struct BeforeSettleAsk {
 /// Whether the agent settles.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct BeforeSettleVerdict {
-    /// Replaces the entries to add; none keeps them.
+    /// Replaces the entries to add; none keeps them. See [`TurnEndVerdict::entries`].
     pub entries: Option<Vec<EntryBody>>,
     /// Ask the model once more.
     pub continue_run: bool,

@@ -4,10 +4,11 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     checkpoint::{CheckpointInfo, Undo, UndoReport},
-    entry::EntryBody,
+    entry::{EntryBody, EntryId},
     jobs::{JobList, JobOutput, JobsCommand},
     message::{Block, Content, ImageBlock},
     model::{ModelRef, ThinkingLevel},
+    navigation::{Navigate, Navigated},
     permission::PermissionMode,
     question::{Answer, QuestionId},
 };
@@ -160,6 +161,15 @@ pub enum Command {
     Undo(Undo),
     /// List what can be undone.
     Checkpoints,
+    /// Go on at another entry of the session; refused while a trace or a compaction runs.
+    Navigate(Navigate),
+    /// Name an entry.
+    SetLabel {
+        /// The entry.
+        target: EntryId,
+        /// The name; none, or one of blanks, clears it.
+        label: Option<String>,
+    },
     /// Reply when no trace runs.
     WaitIdle,
 }
@@ -224,6 +234,8 @@ pub enum Reply {
     Undone(UndoReport),
     /// What can be undone, the last first.
     Checkpoints(Vec<CheckpointInfo>),
+    /// Where the conversation goes on.
+    Navigated(Box<Navigated>),
     /// The stored entry's id.
     Entry(super::entry::EntryId),
 }

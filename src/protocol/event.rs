@@ -159,6 +159,37 @@ pub enum Event {
         /// Why it failed.
         error_message: Option<String>,
     },
+    /// A compaction is stored. Told before [`Event::CompactionEnd`].
+    SessionCompact {
+        /// Its entry.
+        entry: Arc<Entry>,
+        /// An extension wrote it.
+        from_extension: bool,
+        /// Why it was made.
+        reason: CompactionReason,
+        /// The run goes on afterwards.
+        will_retry: bool,
+    },
+    /// A compaction came to nothing. Told behind [`Event::CompactionEnd`].
+    SessionCompactFailed {
+        /// Why it was to be made.
+        reason: CompactionReason,
+        /// Why it failed; none when it was cancelled.
+        error_message: Option<String>,
+        /// It was cancelled.
+        aborted: bool,
+    },
+    /// The conversation goes on at another entry.
+    SessionTree {
+        /// The entry that the next one hangs on.
+        new_leaf: Option<EntryId>,
+        /// The last entry of the branch that was left.
+        old_leaf: Option<EntryId>,
+        /// The summary of what was left behind.
+        summary: Option<Arc<Entry>>,
+        /// An extension wrote the summary; none when there is no summary.
+        from_extension: Option<bool>,
+    },
     /// The last model call failed and will be tried again.
     AutoRetryStart {
         /// Counted from 1.

@@ -6,6 +6,7 @@
 pub mod ask;
 pub mod checkpoint;
 pub mod command;
+pub mod compaction;
 pub mod content;
 pub mod context;
 pub mod entry;
@@ -15,6 +16,7 @@ pub mod hidden;
 pub mod jobs;
 pub mod message;
 pub mod model;
+pub mod navigation;
 pub mod partial_arguments;
 pub mod permission;
 pub mod question;

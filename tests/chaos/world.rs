@@ -82,6 +82,7 @@ impl World {
             catalogue: LiveCatalogue::new(catalogue),
             providers: Arc::new(OneProvider(Arc::new(ScriptedModel(store.clone())))),
             tools: Arc::new(tools),
+            tools_chosen: false,
             chain: Chain::new(vec![link]),
             observers: vec![observer.clone()],
             resources: Arc::new(Plain),

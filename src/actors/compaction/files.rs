@@ -26,6 +26,12 @@ impl FileOps {
         Self { read: paths("readFiles"), modified: paths("modifiedFiles") }
     }
 
+    /// Adds what another part of the conversation did.
+    pub fn add(&mut self, other: Self) {
+        self.read.extend(other.read);
+        self.modified.extend(other.modified);
+    }
+
     /// Adds what the calls of these messages did, those inside other tools included.
     pub fn note(&mut self, messages: &[AgentMessage]) {
         for message in messages {

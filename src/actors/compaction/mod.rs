@@ -2,10 +2,12 @@
 //! [`request`] is pure.
 //!
 //! - [`mod@plan`]: from a context to the messages that are summarised, by the rules of [`cut`].
+//! - [`mod@branch`]: the same for a branch that is left.
 //! - [`files`]: which files the folded part read and changed.
 //! - [`conversation`]: messages as text; [`prompts`]: what is asked for.
 //! - [`request`]: asking for it.
 
+pub mod branch;
 pub mod conversation;
 pub mod cut;
 pub mod files;
@@ -13,8 +15,12 @@ pub mod plan;
 pub mod prompts;
 pub mod request;
 
+pub use branch::{BranchPlan, branch};
 pub use files::FileOps;
 pub use plan::{Plan, Refusal, plan};
+
+/// Why a compaction ended without a result when somebody cancelled it.
+pub const CANCELLED: &str = "Compaction cancelled";
 
 /// Tokens that a context may have: the window less the reserve. A reserve that is meant for a larger window leaves three
 /// quarters. None where the window is unknown.

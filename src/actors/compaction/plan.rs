@@ -51,7 +51,7 @@ pub struct Plan {
 /// # Errors
 /// When there is nothing to compact.
 pub fn plan(tree: &TreeView, keep: u64) -> Result<Plan, Refusal> {
-    if tree.path().last().is_some_and(|entry| entry.kind() == EntryKind::Compaction) {
+    if tree.place().is_some_and(|entry| entry.kind() == EntryKind::Compaction) {
         return Err(Refusal::AlreadyCompacted);
     }
     let window = tree.context_window();

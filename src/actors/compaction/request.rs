@@ -1,6 +1,10 @@
 //! Asking a model for a summary: retries with events of their own, and conversations that do not fit in pieces.
 
-use std::{pin::Pin, sync::Arc, time::Duration};
+use std::{
+    pin::Pin,
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
 
 use tokio::time::sleep;
 use tokio_stream::StreamExt;
@@ -30,7 +34,7 @@ const SMALLEST_PIECE: usize = 2_000;
 /// A boxed step of the recursion over pieces.
 type Step<'a, T> = Pin<Box<dyn Future<Output = Result<T, Failure>> + Send + 'a>>;
 
-/// Asks for summaries, for one compaction.
+/// Asks for summaries, for one compaction or one branch.
 pub struct Summariser {
     shared: Arc<AgentShared>,
     asking: Asking,
@@ -42,7 +46,8 @@ pub struct Summariser {
     /// Tokens of the window that stay free for the answer.
     reserve: u64,
     cancel: CancellationToken,
-    usage: Usage,
+    /// What all requests took, also those that run at the same time.
+    usage: Mutex<Usage>,
 }
 
 impl Summariser {
@@ -59,13 +64,13 @@ impl Summariser {
             (selection.model.clone()?, selection.thinking, selection.retry)
         };
         let asking = Asking { agent: shared.id.clone(), after: shared.last_seq() };
-        Some(Self { shared, asking, model, thinking, retry, source, reserve, cancel, usage: Usage::default() })
+        Some(Self { shared, asking, model, thinking, retry, source, reserve, cancel, usage: Mutex::default() })
     }
 
     /// What all of it cost so far.
     #[must_use]
     pub fn usage(&self) -> Usage {
-        self.usage
+        *self.usage.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// A summary of `conversation`. What does not fit into the model's window is summarised in pieces, each on top of
@@ -74,7 +79,7 @@ impl Summariser {
     /// # Errors
     /// Why there is no summary: the call failed, was cancelled, or its answer is no summary.
     pub fn summary<'a>(
-        &'a mut self,
+        &'a self,
         conversation: &'a str,
         so_far: Option<String>,
         prompt: &'a (dyn Fn(&str, Option<&str>) -> String + Sync),
@@ -99,7 +104,7 @@ impl Summariser {
     }
 
     /// One request, tried again where that may help.
-    async fn ask(&mut self, prompt: String) -> Result<String, Failure> {
+    async fn ask(&self, prompt: String) -> Result<String, Failure> {
         let mut attempt = 0;
         let result = loop {
             let failure = match self.once(&prompt).await {
@@ -130,12 +135,12 @@ impl Summariser {
         result
     }
 
-    async fn once(&mut self, prompt: &str) -> Result<String, Failure> {
+    async fn once(&self, prompt: &str) -> Result<String, Failure> {
         let (message, failure) = self.answer(prompt).await?;
         if let Some(failure) = failure {
             return Err(failure);
         }
-        self.usage.add(&message.usage);
+        self.usage.lock().unwrap_or_else(PoisonError::into_inner).add(&message.usage);
         if message.stop_reason == StopReason::Length {
             return Err(no_summary("The summary was cut off at the output limit"));
         }

@@ -6,9 +6,12 @@ use crate::{
     extensions::{Extension, ExtensionError, ModelRegistrar, Observed, contract::Answer},
     protocol::{
         ask::{
-            Ask, AskPoint, ContextAsk, ContextVerdict, InputAsk, InputVerdict, MessageEndAsk, MessageEndVerdict,
-            ToolCallAsk, ToolCallVerdict, ToolResultAsk, ToolResultVerdict, UserBashAsk, UserBashVerdict, Verdict,
+            Ask, AskPoint, BeforeSettleAsk, BeforeSettleVerdict, ContextAsk, ContextVerdict, InputAsk, InputVerdict,
+            MessageEndAsk, MessageEndVerdict, ToolCallAsk, ToolCallVerdict, ToolResultAsk, ToolResultVerdict,
+            TurnEndAsk, TurnEndVerdict, UserBashAsk, UserBashVerdict, Verdict,
         },
+        compaction::{BeforeCompactAsk, BeforeCompactVerdict},
+        navigation::{BeforeTreeAsk, BeforeTreeVerdict},
         route::{RouteAsk, RouteVerdict, VirtualDescription},
         section::SectionSource,
         session_change::{BeforeForkAsk, BeforeSwitchAsk, ReplaceVerdict, SessionShutdownAsk},
@@ -166,5 +169,21 @@ impl Extension for Ext {
 
     fn session_shutdown<'a>(&'a self, ask: SessionShutdownAsk) -> Answer<'a, ()> {
         self.react(Ask::SessionShutdown(ask), |verdict| (verdict == Verdict::SessionShutdown).then_some(()))
+    }
+
+    fn turn_end<'a>(&'a self, ask: TurnEndAsk) -> Answer<'a, TurnEndVerdict> {
+        self.react(Ask::TurnEnd(ask), pick!(TurnEnd))
+    }
+
+    fn before_settle<'a>(&'a self, ask: BeforeSettleAsk) -> Answer<'a, BeforeSettleVerdict> {
+        self.react(Ask::BeforeSettle(ask), pick!(BeforeSettle))
+    }
+
+    fn before_compact<'a>(&'a self, ask: BeforeCompactAsk) -> Answer<'a, BeforeCompactVerdict> {
+        self.react(Ask::BeforeCompact(Box::new(ask)), pick!(BeforeCompact))
+    }
+
+    fn before_tree<'a>(&'a self, ask: BeforeTreeAsk) -> Answer<'a, BeforeTreeVerdict> {
+        self.react(Ask::BeforeTree(Box::new(ask)), pick!(BeforeTree))
     }
 }

@@ -205,6 +205,7 @@ impl Parts {
             catalogue,
             providers: Arc::new(Plain(provider.clone())),
             tools: Arc::new(self.tools),
+            tools_chosen: false,
             chain: Chain::new(links),
             observers: observers.clone(),
             resources: Arc::new(Plain(provider.clone())),

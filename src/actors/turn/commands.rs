@@ -5,6 +5,7 @@ use std::mem;
 use super::{Phase, Then, Turn};
 use crate::{
     actors::{
+        compaction::CANCELLED,
         queues::Pending,
         turn_io::{Effect, Input, NewEntry, Note, Ticket},
     },
@@ -15,8 +16,6 @@ use crate::{
     },
 };
 
-/// Why a compaction ended without a result when somebody cancelled it.
-pub(super) const CANCELLED: &str = "Compaction cancelled";
 /// Why a retry ended when somebody cancelled it.
 pub(super) const RETRY_CANCELLED: &str = "Retry cancelled";
 

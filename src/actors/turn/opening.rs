@@ -179,6 +179,19 @@ pub(super) fn body_of(message: AgentMessage) -> EntryBody {
     }
 }
 
+/// What is told of an entry that was stored; nothing where a change has an event of its own.
+#[must_use]
+pub fn events_of(entry: &Arc<Entry>) -> Vec<Event> {
+    match message_of(entry) {
+        Some(message) => {
+            let end = Event::MessageEnd { message: message.clone(), entry_id: Some(entry.id.clone()) };
+            vec![Event::MessageStart { message }, end]
+        }
+        None if entry.body.has_own_event() => Vec::new(),
+        None => vec![Event::EntryAppended { entry: entry.clone() }],
+    }
+}
+
 /// The message that an entry holds.
 pub(super) fn message_of(entry: &Entry) -> Option<AgentMessage> {
     match &entry.body {

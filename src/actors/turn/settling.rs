@@ -2,12 +2,12 @@
 
 use std::{mem, sync::Arc};
 
-use super::{
-    After, Leaving, Phase, Then, Turn,
-    commands::{CANCELLED, RETRY_CANCELLED},
-};
+use super::{After, Leaving, Phase, Then, Turn, commands::RETRY_CANCELLED};
 use crate::{
-    actors::turn_io::{Compacted, Effect, Note, Ticket},
+    actors::{
+        compaction::CANCELLED,
+        turn_io::{Compacted, Effect, Note, Ticket},
+    },
     protocol::{
         CommandError, Entry, EntryBody, Event, FailureClass, Reply,
         ask::{Ask, BeforeSettleAsk},
@@ -144,7 +144,8 @@ impl Turn {
         let work = self.next_work();
         self.phase = Phase::Compacting(reason, ticket);
         self.publish(Event::CompactionStart { reason });
-        self.out.push(Effect::Compact { work, reason, instructions });
+        let will_retry = self.trace.as_ref().is_some_and(|trace| trace.after_compaction == After::Retry);
+        self.out.push(Effect::Compact { work, reason, instructions, will_retry });
     }
 
     pub(super) fn compacted(&mut self, result: Result<Box<Compacted>, String>) {
@@ -197,7 +198,14 @@ impl Turn {
             CompactionReason::Overflow => "Context overflow recovery failed",
         };
         let error_message = (!aborted).then(|| format!("{kind}: {cause}"));
-        self.publish(Event::CompactionEnd { reason, result: None, aborted, will_retry: false, error_message });
+        self.publish(Event::CompactionEnd {
+            reason,
+            result: None,
+            aborted,
+            will_retry: false,
+            error_message: error_message.clone(),
+        });
+        self.publish(Event::SessionCompactFailed { reason, error_message, aborted });
         if let Some(ticket) = ticket {
             self.reply(ticket, Err(error));
         }
@@ -225,6 +233,12 @@ impl Turn {
         });
         let after = self.take_after();
         let will_retry = after == Some(After::Retry) && !self.is_aborted();
+        for entry in entries {
+            if let EntryBody::Compaction { from_hook, .. } = &entry.body {
+                let from_extension = *from_hook == Some(true);
+                self.publish(Event::SessionCompact { entry: entry.clone(), from_extension, reason, will_retry });
+            }
+        }
         self.publish(Event::CompactionEnd {
             reason,
             result: result.clone(),

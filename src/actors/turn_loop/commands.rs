@@ -54,7 +54,9 @@ impl LoopState {
             }
             Command::Undo(ask) => self.undo(myself, ask, reply).await,
             Command::Checkpoints => self.list_checkpoints(myself, reply).await,
-            Command::AppendEntry(body) => self.add(myself, vec![*body], reply).await,
+            Command::AppendEntry(body) => self.add_checked(myself, *body, reply).await,
+            Command::Navigate(ask) => self.navigate(ask, reply),
+            Command::SetLabel { target, label } => self.set_label(myself, target, label.as_deref(), reply).await,
             Command::SetQueueMode { kind, mode } => {
                 self.set_queue_mode(myself, kind, mode).await;
                 reply.send(Ok(Reply::Done));
@@ -129,7 +131,7 @@ impl LoopState {
         if reads { None } else { self.shared.place.read_only.clone() }
     }
 
-    async fn add(&mut self, myself: &ActorRef<LoopMsg>, bodies: Vec<EntryBody>, reply: ReplyTo) {
+    pub(super) async fn add(&mut self, myself: &ActorRef<LoopMsg>, bodies: Vec<EntryBody>, reply: ReplyTo) {
         let ticket = self.ticket(reply);
         let entry = |body| NewEntry { body, reserved: Some(self.fresh_id()) };
         let entries = bodies.into_iter().map(entry).collect();
@@ -171,7 +173,7 @@ impl LoopState {
     }
 
     /// A model that can be used: known, with a key. Those inside the program need none.
-    fn available(&self, name: &crate::protocol::ModelRef) -> Option<Arc<Model>> {
+    pub(super) fn available(&self, name: &crate::protocol::ModelRef) -> Option<Arc<Model>> {
         let catalogue = self.shared.config.catalogue.now();
         catalogue.find(name).filter(|model| catalogue.is_available(model))
     }

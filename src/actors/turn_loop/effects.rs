@@ -71,9 +71,9 @@ impl LoopState {
             Effect::RunTools { work, entry, calls, places } => {
                 return self.run_tools(myself, work, entry, calls, places).await;
             }
-            Effect::Compact { work, reason, instructions } => {
+            Effect::Compact { work, reason, instructions, will_retry } => {
                 let to = self.inputs();
-                let ask = CompactorMsg::Compact { reason, instructions, to, work };
+                let ask = CompactorMsg::Compact { reason, instructions, will_retry, to, work };
                 if self.shared.compactor.try_tell(ask).is_err() {
                     return Some(Input::Compacted { work, result: Err("the compactor is not running".into()) });
                 }

@@ -178,6 +178,9 @@ fn write_session_event(event: &Event, out: &mut Vec<u8>) {
         // Not on the wire (see the module's page), or written by `write_event`.
         Event::SessionStart { .. }
         | Event::Notice { .. }
+        | Event::SessionCompact { .. }
+        | Event::SessionCompactFailed { .. }
+        | Event::SessionTree { .. }
         | Event::QuestionAsked { .. }
         | Event::QuestionClosed { .. }
         | Event::ModelChanged { .. }

@@ -36,6 +36,14 @@ impl<'a> Fields<'a> {
         self.optional(name, "text")
     }
 
+    /// A text or null, one of which must be there.
+    pub fn nullable_text(&mut self, name: &'static str, expected: &'static str) -> Result<Option<String>, FieldError> {
+        match self.map.get(name) {
+            Some(Value::Null) => Ok(None),
+            _ => self.required(name, expected).map(Some),
+        }
+    }
+
     /// A switch that must be there.
     pub fn switch(&mut self, name: &'static str) -> Result<bool, FieldError> {
         self.required(name, "true or false")

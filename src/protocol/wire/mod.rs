@@ -23,7 +23,8 @@
 //!   missed, `saving_changed` that the disk refuses the session (or takes it again) and how many entries are in memory
 //!   only. `get_state` has `unsavedEntries` and `readOnly` when they are not zero and false.
 //! - `Notice` goes to stderr and `ModelChanged` nowhere: pi has no record for them, and a client that selects a model
-//!   gets the response. Both are visible to subscribers inside the process.
+//!   gets the response. Both are visible to subscribers inside the process, as are `SessionCompact`,
+//!   `SessionCompactFailed` and `SessionTree`, which pi tells to extensions only.
 
 mod events;
 mod fields;

@@ -14,6 +14,7 @@ use crate::protocol::{
     checkpoint::{Undo, UndoTarget},
     command::{Input, InputSource, QueueKind, QueueMode},
     jobs::JobsCommand,
+    navigation::Navigate,
     permission::PermissionMode,
 };
 
@@ -182,6 +183,15 @@ pub enum RpcCommand {
     Undo(Undo),
     /// What can be undone.
     GetCheckpoints,
+    /// Go on at another entry. Not one of pi's.
+    NavigateTree(Navigate),
+    /// Name an entry. Not one of pi's.
+    SetLabel {
+        /// The entry.
+        target_id: EntryId,
+        /// The name; none clears it.
+        label: Option<String>,
+    },
 }
 
 impl RpcCommand {
@@ -229,6 +239,8 @@ impl RpcCommand {
             Self::SetPlanMode(_) => "set_plan_mode",
             Self::Undo(_) => "undo",
             Self::GetCheckpoints => "get_checkpoints",
+            Self::NavigateTree(_) => "navigate_tree",
+            Self::SetLabel { .. } => "set_label",
         }
     }
 
@@ -266,6 +278,8 @@ impl RpcCommand {
             Self::SetPlanMode(enabled) => Command::SetPlanMode(enabled),
             Self::Undo(undo) => Command::Undo(undo),
             Self::GetCheckpoints => Command::Checkpoints,
+            Self::NavigateTree(ask) => Command::Navigate(ask),
+            Self::SetLabel { target_id, label } => Command::SetLabel { target: target_id, label },
             Self::Compact { custom_instructions } => Command::Compact { instructions: custom_instructions },
             other => return Err(other),
         })
@@ -327,6 +341,10 @@ impl RpcCommand {
             "set_plan_mode" => Self::SetPlanMode(fields.switch("enabled")?),
             "undo" => Self::Undo(undo(&mut fields)?),
             "get_checkpoints" => Self::GetCheckpoints,
+            "navigate_tree" => Self::NavigateTree(navigate(&mut fields)?),
+            "set_label" => {
+                Self::SetLabel { target_id: fields.text("targetId")?.into(), label: fields.optional_text("label")? }
+            }
             _ => return Ok(None),
         }))
     }
@@ -375,6 +393,17 @@ fn undo(fields: &mut Fields<'_>) -> Result<Undo, FieldError> {
         conversation: fields.optional_switch("conversation")?,
         force: fields.optional_switch("force")?,
         dry_run: fields.optional_switch("dryRun")?,
+    })
+}
+
+/// `targetId` is null for the beginning; left out, it is missing.
+fn navigate(fields: &mut Fields<'_>) -> Result<Navigate, FieldError> {
+    Ok(Navigate {
+        target: fields.nullable_text("targetId", "the id of an entry, or null for the beginning")?.map(EntryId::from),
+        summarize: fields.optional_switch("summarize")?,
+        custom_instructions: fields.optional_text("customInstructions")?,
+        replace_instructions: fields.optional_switch("replaceInstructions")?,
+        label: fields.optional_text("label")?,
     })
 }
 

@@ -15,6 +15,7 @@ use crate::protocol::{
     command::{BashResult, Disposition, QueueMode},
     event::CompactionResult,
     jobs::{JobList, JobOutput},
+    navigation::Navigated,
     permission::PermissionsInfo,
 };
 
@@ -121,6 +122,8 @@ pub enum ResponseData {
     Undone(Box<UndoReport>),
     /// `get_checkpoints`.
     Checkpoints(Vec<CheckpointInfo>),
+    /// `navigate_tree`.
+    Navigated(Box<Navigated>),
     /// `get_entries`: the entries as a JSON list, as they stand in the file.
     RawEntries {
         /// The list.
@@ -180,6 +183,7 @@ impl ResponseData {
                 .field("leafId", leaf_id)
                 .end_with(END),
             Self::Undone(report) => write_value(out, report),
+            Self::Navigated(navigated) => write_value(out, navigated),
             Self::Checkpoints(checkpoints) => record(out).field("checkpoints", checkpoints).end_with(END),
             Self::Commands(commands) => record(out).field("commands", commands).end_with(END),
         }
@@ -201,6 +205,7 @@ pub fn reply_data(
         Reply::Jobs(list) => Some(ResponseData::Jobs(list)),
         Reply::JobOutput(output) => Some(ResponseData::JobOutput(output)),
         Reply::Undone(report) => Some(ResponseData::Undone(Box::new(report))),
+        Reply::Navigated(navigated) => Some(ResponseData::Navigated(navigated)),
         Reply::Checkpoints(checkpoints) => Some(ResponseData::Checkpoints(checkpoints)),
         Reply::Compaction(result) => Some(ResponseData::Compaction(Box::new(result))),
         // Setting a level answers nothing: the event says what it was clamped to.

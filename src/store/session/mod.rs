@@ -127,50 +127,25 @@ impl SessionStore {
     /// # Errors
     /// When they cannot be written: then none of them exists.
     pub fn append(&self, op: Option<&str>, entries: Vec<NewEntry>) -> Result<Appended, StoreError> {
-        let mut inner = self.lock();
-        let inner = &mut *inner;
-        inner.home.writable()?;
-        let (refused, mut notices) = inner.look()?;
-        if let Some(entries) = op.and_then(|op| inner.earlier(op)) {
-            return Ok(Appended { entries, view: inner.tree.view().clone(), repeated: true, notices });
-        }
-        let batch = Batch::build(&inner.tree, entries, now_ms())?;
-        if let Some(op) = op {
-            inner.ops.assign(op, batch.entries.iter().map(|entry| entry.id.clone()).collect());
-        }
-        let placed = match refused {
-            Some(error) => inner.home.keep(&batch.lines, error),
-            None => inner.store(&batch.lines, batch.is_conversation(), inner.keep_going, &mut notices)?,
-        };
-        match placed.refused {
-            Some(error) => notices.extend(inner.refused(batch.entries.len(), error.to_string())),
-            None => notices.extend(inner.saved()),
-        }
-        for (entry, range) in batch.entries.iter().zip(&batch.ranges) {
-            let text = placed.offset.and_then(|offset| {
-                let length = u32::try_from(range.len()).ok()?;
-                Some(LineText::Stored(Span { offset: offset + range.start as u64, length }))
-            });
-            inner.tree.push(entry.clone(), text);
-        }
-        let view = inner.tree.view().clone();
-        if batch.entries.iter().any(|entry| matches!(entry.body, EntryBody::Compaction { .. })) {
-            // What was folded away is not looked at again, as a rule: a long run stays small.
-            view.forget_outside_context();
-        }
-        Ok(Appended { entries: batch.entries, view, repeated: false, notices })
+        self.lock().append(op, entries)
     }
 
-    /// Makes another entry, or none, the one that the next will hang on. Writes nothing.
+    /// Makes another entry, or none, the leaf, and adds entries below it, in one step. The leaf is the last entry of the
+    /// file for whoever opens it, so a move that is to last needs at least one.
     ///
     /// # Errors
-    /// When there is no such entry.
-    pub fn move_leaf(&self, leaf: Option<&EntryId>) -> Result<TreeView, StoreError> {
+    /// When there is no such entry, or the entries cannot be written: then the leaf stays where it is.
+    pub fn branch(&self, leaf: Option<&EntryId>, entries: Vec<NewEntry>) -> Result<Appended, StoreError> {
         let mut inner = self.lock();
-        match (inner.tree.set_leaf(leaf), leaf) {
-            (false, Some(id)) => Err(StoreError::UnknownEntry(id.to_string())),
-            _ => Ok(inner.tree.view().clone()),
+        let before = inner.tree.view().leaf().map(|leaf| leaf.id().clone());
+        if let (false, Some(id)) = (inner.tree.set_leaf(leaf), leaf) {
+            return Err(StoreError::UnknownEntry(id.to_string()));
         }
+        let appended = inner.append(None, entries);
+        if appended.is_err() {
+            inner.tree.set_leaf(before.as_ref());
+        }
+        appended
     }
 
     /// The session as it is now.
@@ -275,6 +250,40 @@ impl SessionStore {
 }
 
 impl Inner {
+    /// See [`SessionStore::append`].
+    fn append(&mut self, op: Option<&str>, entries: Vec<NewEntry>) -> Result<Appended, StoreError> {
+        self.home.writable()?;
+        let (refused, mut notices) = self.look()?;
+        if let Some(entries) = op.and_then(|op| self.earlier(op)) {
+            return Ok(Appended { entries, view: self.tree.view().clone(), repeated: true, notices });
+        }
+        let batch = Batch::build(&self.tree, entries, now_ms())?;
+        if let Some(op) = op {
+            self.ops.assign(op, batch.entries.iter().map(|entry| entry.id.clone()).collect());
+        }
+        let placed = match refused {
+            Some(error) => self.home.keep(&batch.lines, error),
+            None => self.store(&batch.lines, batch.is_conversation(), self.keep_going, &mut notices)?,
+        };
+        match placed.refused {
+            Some(error) => notices.extend(self.refused(batch.entries.len(), error.to_string())),
+            None => notices.extend(self.saved()),
+        }
+        for (entry, range) in batch.entries.iter().zip(&batch.ranges) {
+            let text = placed.offset.and_then(|offset| {
+                let length = u32::try_from(range.len()).ok()?;
+                Some(LineText::Stored(Span { offset: offset + range.start as u64, length }))
+            });
+            self.tree.push(entry.clone(), text);
+        }
+        let view = self.tree.view().clone();
+        if batch.entries.iter().any(|entry| matches!(entry.body, EntryBody::Compaction { .. })) {
+            // What was folded away is not looked at again, as a rule: a long run stays small.
+            view.forget_outside_context();
+        }
+        Ok(Appended { entries: batch.entries, view, repeated: false, notices })
+    }
+
     /// Looks what other programs did to the file. When the session may go on without it, a refusal is no error.
     fn look(&mut self) -> Result<(Option<StoreError>, Vec<StoreNotice>), StoreError> {
         let (foreign, restored) = match self.home.look(&mut self.tree) {

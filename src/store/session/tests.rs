@@ -14,7 +14,7 @@ use tempfile::TempDir;
 
 use super::{NewEntry, NewSession, SessionStore, StoreNotice};
 use crate::{
-    protocol::{AgentMessage, EntryBody, EntryId, entry::Entry},
+    protocol::{AgentMessage, EntryBody, EntryId, entry::Entry, navigation::leaf_entry},
     store::{
         StoreError,
         testing::{answer, file, header, user},
@@ -124,17 +124,26 @@ fn reserved_ids_are_used_once() {
 }
 
 #[test]
-fn moving_the_leaf_writes_nothing_until_the_next_entry() {
+fn a_move_of_the_leaf_outlives_the_process_and_a_move_that_fails_is_none() {
     let dir = tempfile::tempdir().unwrap();
     let path = stored(&dir, &[user("e1", "", "one"), answer("e2", "e1", "two")]);
-    let before = fs::read(&path).unwrap();
     let store = open(&path);
-    assert_eq!(store.move_leaf(Some(&"e1".into())).unwrap().path().len(), 1);
-    assert!(matches!(store.move_leaf(Some(&"nowhere".into())), Err(StoreError::UnknownEntry(_))));
-    assert_eq!(fs::read(&path).unwrap(), before);
-    assert_eq!(append(&store, "x").parent_id, Some(EntryId::from("e1")));
-    store.move_leaf(None).unwrap();
-    assert_eq!(append(&store, "new root").parent_id, None);
+    let leaf = |store: &SessionStore| store.view().leaf().unwrap().id().clone();
+    let before = fs::read(&path).unwrap();
+    assert!(matches!(store.branch(Some(&"nowhere".into()), vec![said("x")]), Err(StoreError::UnknownEntry(_))));
+    let taken = NewEntry { id: Some("e2".into()), ..said("x") };
+    assert!(matches!(store.branch(Some(&"e1".into()), vec![taken]), Err(StoreError::IdTaken(_))));
+    assert_eq!((leaf(&store), fs::read(&path).unwrap()), ("e2".into(), before));
+    let moved = store.branch(Some(&"e1".into()), vec![leaf_entry().into()]).unwrap();
+    assert_eq!(moved.entries[0].parent_id, Some("e1".into()));
+    drop((store, moved));
+    let store = open(&path);
+    assert_eq!(store.view().place().unwrap().id().as_str(), "e1");
+    let root = store.branch(None, vec![leaf_entry().into()]).unwrap();
+    assert_eq!(root.entries[0].parent_id, None);
+    drop((store, root));
+    let store = open(&path);
+    assert!(store.view().place().is_none() && store.view().context().messages.is_empty());
 }
 
 #[test]

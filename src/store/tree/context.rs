@@ -4,7 +4,7 @@ use std::{collections::HashMap, ops::Range, sync::Arc};
 
 use super::{EntryRef, TreeView, projection::project, record::is_unreadable};
 use crate::{
-    protocol::{AgentMessage, EntryBody, EntryId, ModelRef, entry::Replacement, system::SystemState, tokens},
+    protocol::{AgentMessage, EntryBody, EntryId, entry::Replacement, system::SystemState, tokens},
     store::jsonl::{EntryKind, Role},
 };
 
@@ -17,13 +17,6 @@ pub struct SessionContext {
     pub entries: Vec<ContextEntry>,
     /// The prompt and the tools after all of `messages`.
     pub system: SystemState,
-    /// The thinking level that was chosen last on the branch, by name; none when none was.
-    pub thinking_level: Option<String>,
-    /// The model of the branch: chosen last, or that of the last answer, whichever is later.
-    pub model: Option<ModelRef>,
-    /// The model that was chosen last. It differs from `model` when answers name another one, as those of a virtual
-    /// model do.
-    pub selected_model: Option<ModelRef>,
     /// Entries whose lines the session file no longer gives: their messages are missing, which people must be told.
     pub unreadable: Vec<EntryId>,
     /// The place in `entries` from which on reported usage counts: nothing before it was changed afterwards by a
@@ -91,11 +84,11 @@ impl SessionContext {
 impl TreeView {
     /// The context of the leaf.
     ///
-    /// Costs time in the length of the branch, and parses what of it was never looked at.
+    /// Costs time in the length of what it shows, and parses what of it was never looked at: what was folded away costs
+    /// nothing.
     #[must_use]
     pub fn context(&self) -> SessionContext {
-        let path = self.path();
-        let (window, kept) = window(&path);
+        let (window, kept) = self.window();
         let edits = edits(&window);
         let edited = window.iter().rposition(|entry| entry.kind() == EntryKind::ContextEdit).map_or(0, |at| at + 1);
         let mut context = SessionContext { usage_from: kept.max(edited), ..SessionContext::default() };
@@ -121,7 +114,6 @@ impl TreeView {
             AgentMessage::System(message) => Some(&**message),
             _ => None,
         }));
-        choose(&path, &mut context);
         context
     }
 
@@ -130,7 +122,7 @@ impl TreeView {
     pub fn context_tokens(&self) -> u64 {
         let mut after = 0u64;
         let mut messages = Vec::new();
-        for part in self.path().iter().rev() {
+        for part in self.ancestors() {
             if matches!(part.kind(), EntryKind::Compaction | EntryKind::ContextEdit) {
                 break;
             }
@@ -161,33 +153,56 @@ impl TreeView {
     /// what came after it; the whole branch when there is none.
     #[must_use]
     pub fn context_window(&self) -> Vec<EntryRef<'_>> {
-        window(&self.path()).0
+        self.window().0
+    }
+
+    /// The entries of the context, and how many of them come from up to the last compaction.
+    fn window(&self) -> (Vec<EntryRef<'_>>, usize) {
+        let mut above = self.ancestors();
+        let mut after = Vec::new();
+        let checkpoint = above.by_ref().find(|entry| {
+            let found = entry.kind() == EntryKind::Compaction;
+            if !found {
+                after.push(*entry);
+            }
+            found
+        });
+        after.reverse();
+        let Some(checkpoint) = checkpoint else { return (after, 0) };
+        let mut window = vec![checkpoint];
+        // The checkpoint holds the prompt and the tools: system messages before it would say everything twice.
+        let kept = self.kept_by(&checkpoint, above);
+        window.extend(kept.into_iter().rev().filter(|entry| entry.kind() != EntryKind::Message(Role::System)));
+        let old = window.len();
+        window.append(&mut after);
+        (window, old)
+    }
+
+    /// What a compaction keeps of the entries `above` it, the newest first.
+    fn kept_by<'v>(
+        &'v self,
+        checkpoint: &EntryRef<'v>,
+        above: impl Iterator<Item = EntryRef<'v>>,
+    ) -> Vec<EntryRef<'v>> {
+        let entry = checkpoint.entry();
+        let EntryBody::Compaction { first_kept_entry_id, .. } = &entry.body else { return Vec::new() };
+        // Without a look at the history when there is no such entry, or it is the compaction itself.
+        if first_kept_entry_id == checkpoint.id() || self.find(first_kept_entry_id).is_none() {
+            return Vec::new();
+        }
+        let mut kept = Vec::new();
+        for entry in above {
+            kept.push(entry);
+            if entry.id() == first_kept_entry_id {
+                return kept;
+            }
+        }
+        Vec::new()
     }
 }
 
-/// The entries of a context, and how many of them come from up to the last compaction.
-fn window<'v>(path: &[EntryRef<'v>]) -> (Vec<EntryRef<'v>>, usize) {
-    let Some(place) = path.iter().rposition(|entry| entry.kind() == EntryKind::Compaction) else {
-        return (path.to_vec(), 0);
-    };
-    let checkpoint = path[place].entry();
-    let kept = match &checkpoint.body {
-        EntryBody::Compaction { first_kept_entry_id, .. } => {
-            path[..place].iter().position(|entry| entry.id() == first_kept_entry_id)
-        }
-        _ => None,
-    };
-    // The checkpoint holds the prompt and the tools: system messages before it would say everything twice.
-    let kept = path[kept.unwrap_or(place)..place].iter().filter(|e| e.kind() != EntryKind::Message(Role::System));
-    let mut window = vec![path[place]];
-    window.extend(kept);
-    let old = window.len();
-    window.extend(&path[place + 1..]);
-    (window, old)
-}
-
 /// The last edit of each entry that is edited in the window.
-fn edits(window: &[EntryRef<'_>]) -> HashMap<EntryId, Option<Replacement>> {
+pub(super) fn edits(window: &[EntryRef<'_>]) -> HashMap<EntryId, Option<Replacement>> {
     let edits = window.iter().filter(|entry| entry.kind() == EntryKind::ContextEdit);
     edits
         .filter_map(|edit| match &edit.entry().body {
@@ -200,34 +215,4 @@ fn edits(window: &[EntryRef<'_>]) -> HashMap<EntryId, Option<Replacement>> {
 /// False for entries that never give a message: they need not be parsed.
 fn shows(kind: EntryKind) -> bool {
     matches!(kind, EntryKind::Message(_) | EntryKind::CustomMessage | EntryKind::BranchSummary | EntryKind::Compaction)
-}
-
-/// Finds the thinking level and the model, from the leaf upwards.
-fn choose(path: &[EntryRef<'_>], context: &mut SessionContext) {
-    for part in path.iter().rev() {
-        if context.thinking_level.is_some() && context.model.is_some() && context.selected_model.is_some() {
-            return;
-        }
-        match part.kind() {
-            EntryKind::ThinkingLevelChange if context.thinking_level.is_none() => {
-                if let EntryBody::ThinkingLevelChange { thinking_level } = &part.entry().body {
-                    context.thinking_level = Some(thinking_level.clone());
-                }
-            }
-            EntryKind::ModelChange if context.selected_model.is_none() => {
-                if let EntryBody::ModelChange { provider, model_id } = &part.entry().body {
-                    let model = ModelRef { provider: provider.clone(), model_id: model_id.clone() };
-                    context.model.get_or_insert_with(|| model.clone());
-                    context.selected_model = Some(model);
-                }
-            }
-            EntryKind::Message(Role::Assistant) if context.model.is_none() => {
-                if let Some(answer) = part.entry().body.as_message().and_then(AgentMessage::as_assistant) {
-                    context.model =
-                        Some(ModelRef { provider: answer.provider.clone(), model_id: answer.model.clone() });
-                }
-            }
-            _ => {}
-        }
-    }
 }

@@ -10,6 +10,9 @@
 //! | [`link`] | parents, without cycles, over damaged lines |
 //! | [`writer`], [`ids`] | adding to the log |
 //! | [`context`], [`projection`] | what a model gets to see at a leaf |
+//! | [`selection`] | which model was selected there |
+//! | [`check`] | whether an entry makes sense there |
+//! | [`left`] | what is left behind when the conversation goes on at another entry |
 //! | [`labels`] | names of entries and of the session |
 //! | [`nodes`] | the whole tree, as clients get it |
 //! | [`totals`] | tokens and cost of all branches |
@@ -17,14 +20,17 @@
 
 mod append_vec;
 pub mod branch;
+pub mod check;
 pub mod context;
 pub mod ids;
 pub mod labels;
+pub mod left;
 mod link;
 mod log;
 pub mod nodes;
 mod projection;
 mod record;
+pub mod selection;
 pub mod totals;
 pub mod writer;
 
@@ -33,9 +39,12 @@ mod tests;
 
 use std::{borrow::Cow, fmt, sync::Arc};
 
+pub use check::EntryFault;
 pub use context::{ContextEntry, SessionContext};
 pub use labels::Label;
+pub use left::{LeftEntry, with_messages};
 pub use nodes::TreeNode;
+pub use selection::BranchSelection;
 pub use totals::Totals;
 pub use writer::Tree;
 
@@ -120,10 +129,15 @@ impl TreeView {
         (first..self.length).filter_map(|at| self.at(u32::try_from(at).ok()?))
     }
 
-    /// The entries from the root to the leaf.
+    /// The entries from the leaf up to the root: whoever needs the end of a branch only stops early.
+    pub fn ancestors(&self) -> impl Iterator<Item = EntryRef<'_>> {
+        std::iter::successors(self.leaf(), EntryRef::parent)
+    }
+
+    /// The entries from the root to the leaf. Costs time in the length of the branch.
     #[must_use]
     pub fn path(&self) -> Vec<EntryRef<'_>> {
-        let mut path: Vec<_> = std::iter::successors(self.leaf(), EntryRef::parent).collect();
+        let mut path: Vec<_> = self.ancestors().collect();
         path.reverse();
         path
     }
@@ -144,8 +158,7 @@ impl TreeView {
     /// The last entry that is on the path of the leaf and on that of `other`.
     #[must_use]
     pub fn common_ancestor(&self, other: &EntryId) -> Option<EntryRef<'_>> {
-        let path = self.path();
-        let mine: std::collections::HashSet<u32> = path.iter().map(|entry| entry.at).collect();
+        let mine: std::collections::HashSet<u32> = self.ancestors().map(|entry| entry.at).collect();
         std::iter::successors(self.find(other), EntryRef::parent).find(|entry| mine.contains(&entry.at))
     }
 

@@ -188,11 +188,13 @@ fn deep_chains_do_not_use_the_stack() {
         let parent = n.checked_sub(1).map_or("null".to_owned(), |above| format!("\"n{above}\""));
         format!(r#"{{"type":"message","id":"n{n}","parentId":{parent},"message":{{"role":"user","content":"x"}}}}"#)
     };
-    let lines: Vec<_> = (0..20_000).map(line).collect();
+    const DEEP: usize = 100_000;
+    let lines: Vec<_> = (0..DEEP).map(line).collect();
     let view = view(&lines);
-    assert_eq!(view.context().messages.len(), 20_000);
-    assert_eq!(view.nodes_json().matches("\"entry\":").count(), 20_000);
-    assert_eq!(view.branch_lines().unwrap().len(), 20_000);
+    assert_eq!(view.context().messages.len(), DEEP);
+    assert_eq!(view.nodes_json().matches("\"entry\":").count(), DEEP);
+    assert_eq!(view.branch_lines().unwrap().len(), DEEP);
+    assert_eq!(view.left_for(Some(&"n0".into())).len(), DEEP - 1);
 }
 
 #[test]

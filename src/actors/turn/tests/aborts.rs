@@ -236,7 +236,7 @@ fn everybody_who_aborts_or_waits_is_answered_when_the_agent_is_idle() {
 }
 
 #[test]
-fn what_is_queued_survives_an_abort_in_every_phase() {
+fn fc_078_what_is_queued_survives_an_abort_in_every_phase() {
     let queued = "queue[S|] =queued queue[S|F] =queued";
     let cases = [
         (vec![StopAt("ask(before_agent_start)"), Prompt("hi")], vec![Go]),

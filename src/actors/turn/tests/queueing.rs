@@ -92,7 +92,7 @@ fn steering_while_idle_waits_for_the_next_prompt_and_stands_behind_it() {
 }
 
 #[test]
-fn of_two_prompts_in_one_instant_the_second_is_refused_or_queued_as_it_says() {
+fn fc_080_of_two_prompts_in_one_instant_the_second_is_refused_or_queued_as_it_says() {
     let one = "agent_start turn_start user(one) >call assistant(1) turn_end";
     for stop in ["ask(before_agent_start)", "store(user)"] {
         check(

@@ -14,6 +14,8 @@ use crate::{
 /// Adds an effect's word to a trace; a message's end joins its start when nothing stands between them.
 pub fn log(trace: &mut Vec<String>, effect: &Effect) {
     let word = match effect {
+        // Extensions alone are told of these, right beside `compaction_end`.
+        Effect::Publish(Event::SessionCompact { .. } | Event::SessionCompactFailed { .. }) => return,
         Effect::Publish(event) => event_word(event),
         Effect::Reply(_, result) => reply_word(result),
         Effect::Call { .. } => ">call".into(),

@@ -67,6 +67,11 @@ fn all_commands() -> Vec<(Value, RpcCommand)> {
         (json!({"type": "get_permissions"}), C::GetPermissions),
         (json!({"type": "set_permission_mode", "mode": "ask"}), C::SetPermissionMode(PermissionMode::Ask)),
         (json!({"type": "set_plan_mode", "enabled": true}), C::SetPlanMode(true)),
+        (
+            json!({"type": "set_label", "targetId": "e", "label": "l"}),
+            C::SetLabel { target_id: "e".into(), label: Some("l".into()) },
+        ),
+        (json!({"type": "set_label", "targetId": "e"}), C::SetLabel { target_id: "e".into(), label: None }),
     ]
 }
 
@@ -80,7 +85,7 @@ fn all_33_commands_of_pi_and_our_own_are_understood() {
         let got = parse_line(line.to_string().as_bytes());
         assert_eq!(got, Incoming::Request(Request { id: Some("q1".into()), command: wanted }), "{line}");
     }
-    assert_eq!(names.len(), 33 + 3);
+    assert_eq!(names.len(), 33 + 4);
 }
 
 #[test]
@@ -207,5 +212,32 @@ fn an_undo_says_how_far_and_what() {
     ];
     for (line, expected) in table {
         assert_eq!(parsed(line), expected, "{line}");
+    }
+}
+
+#[test]
+fn a_move_says_where_to_and_null_is_the_beginning() {
+    let navigate = |line: &str| match parse_line(line.as_bytes()) {
+        Incoming::Request(Request { command: RpcCommand::NavigateTree(ask), .. }) => Some(ask),
+        _ => None,
+    };
+    let target = Some(EntryId::from("ab"));
+    for (line, wanted) in [
+        (
+            r#"{"type":"navigate_tree","targetId":"ab","summarize":true,"customInstructions":"c","replaceInstructions":true,"label":"l"}"#,
+            Some(Navigate {
+                target: target.clone(),
+                summarize: true,
+                custom_instructions: Some("c".into()),
+                replace_instructions: true,
+                label: Some("l".into()),
+            }),
+        ),
+        (r#"{"type":"navigate_tree","targetId":"ab"}"#, Some(Navigate { target, ..Navigate::default() })),
+        (r#"{"type":"navigate_tree","targetId":null}"#, Some(Navigate::default())),
+        (r#"{"type":"navigate_tree"}"#, None),
+        (r#"{"type":"navigate_tree","targetId":5}"#, None),
+    ] {
+        assert_eq!(navigate(line), wanted, "{line}");
     }
 }

@@ -141,9 +141,9 @@ fn the_model_and_the_level_are_those_of_the_branch() {
     ];
     let whole = view(&lines);
     let at = |leaf: &str| {
-        let context = whole.with_leaf(Some(&leaf.into())).unwrap().context();
+        let selected = whole.with_leaf(Some(&leaf.into())).unwrap().selection();
         let name = |model: Option<crate::protocol::ModelRef>| model.map(|model| model.to_string());
-        (context.thinking_level, name(context.model), name(context.selected_model))
+        (selected.thinking_level, name(selected.model), name(selected.selected_model))
     };
     let some = |text: &str| Some(text.to_owned());
     assert_eq!(at("m1"), (None, some("p/virtual"), some("p/virtual")));
