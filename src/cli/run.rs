@@ -14,7 +14,7 @@ use super::{
     exit::Exit,
     files, first_message, help, listing,
     mode::{Mode, Terminals},
-    packages, permissions,
+    packages, permissions, sessions,
     start::{self, StartError},
     stdin,
     subcommand::{self, Subcommand},
@@ -71,6 +71,7 @@ fn run_subcommand(environment: &Environment, command: Subcommand) -> Exit {
         Subcommand::Auth(command) => auth::run(environment, &command),
         Subcommand::Permissions(command) => permissions::run(environment, command),
         Subcommand::Undo(command) => undo::run(environment, &command),
+        Subcommand::Sessions(command) => sessions::run(environment, &command),
     }
 }
 

@@ -1,10 +1,12 @@
-//! Commands that come as the first word: `mcp …`, `auth …`, `undo …`, `permissions …` and the package commands.
+//! Commands that come as the first word: `mcp …`, `auth …`, `undo …`, `permissions …`, `sessions …` and the package
+//! commands.
 
 use super::{
     auth::args::{self as auth, AuthCommand},
     exit::Exit,
     packages::args::{self as packages, PackagesCommand},
     permissions::{self, PermissionsCommand},
+    sessions::args::{self as sessions, SessionsCommand},
     undo::{self, UndoCommand},
 };
 
@@ -24,6 +26,8 @@ pub enum Subcommand {
     Permissions(PermissionsCommand),
     /// `undo …`: restore files that a session changed.
     Undo(UndoCommand),
+    /// `sessions …`: find, name, move and delete sessions.
+    Sessions(SessionsCommand),
     /// Print this text, exit 0: the usage of a command.
     Usage(String),
 }
@@ -82,6 +86,7 @@ pub fn parse(argv: &[String]) -> Option<Result<Subcommand, SubcommandError>> {
         "auth" => Some(auth::parse(&rest)),
         "permissions" => Some(permissions::parse(&rest).map(Subcommand::Permissions)),
         "undo" => Some(undo::parse(&rest)),
+        "sessions" => Some(sessions::parse(&rest)),
         "update" | "config" => Some(Err(SubcommandError::NotAvailable(first.clone()))),
         _ => None,
     }

@@ -104,6 +104,17 @@ pub enum StoreError {
     /// A new session would take an id that exists.
     #[error("Session id {0:?} exists already; choose another or open it with --session")]
     SessionIdTaken(String),
+    /// A file is in the way.
+    #[error("{} exists already; choose another name, or --force to replace it", .0.display())]
+    Exists(PathBuf),
+    /// Several sessions are meant by this.
+    #[error("'{text}' means several sessions: {}; give more of the id, or the file", .sessions.join(", "))]
+    Ambiguous {
+        /// What was given.
+        text: String,
+        /// Ids, or files where ids are the same.
+        sessions: Vec<String>,
+    },
     /// No session is meant by this.
     #[error("No session found matching '{0}'")]
     SessionNotFound(String),

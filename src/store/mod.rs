@@ -8,7 +8,7 @@
 //! | [`jsonl`] | session files, line by line |
 //! | [`tree`] | the session as a tree (pure) |
 //! | [`session`] | a session that is being written |
-//! | [`sessions`] | many of them: listing, finding, copying |
+//! | [`sessions`] | many of them: listing, finding, copying, deleting |
 //! | [`sidecar`] | the journal of a running trace |
 //! | [`checkpoints`] | what files held before they were changed |
 //! | [`lock`] | one writing process for a session |
@@ -18,6 +18,7 @@
 //! | [`paths`] | folders |
 //! | [`regular_file`] | files, and nothing that only looks like one |
 //! | [`permissions`] | rules that were remembered |
+//! | [`trash`] | where deleted files go |
 //! | [`trust`] | which projects may bring resources |
 
 pub mod auth_file;
@@ -37,6 +38,7 @@ pub mod settings;
 pub mod sidecar;
 #[cfg(test)]
 pub(crate) mod testing;
+pub mod trash;
 pub mod tree;
 pub mod trust;
 

@@ -39,12 +39,20 @@ pub fn import(source: &Path, dir: &Path) -> Result<PathBuf, StoreError> {
     Err(StoreError::io("create a file in", dir)(ErrorKind::AlreadyExists.into()))
 }
 
-/// Writes the branch of the view's leaf as a session file of its own, with the same id and folder. A file at `path`
-/// is replaced.
+/// What becomes of a file that is in the way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Existing {
+    /// It stays, and nothing is written.
+    Keep,
+    /// It is replaced.
+    Replace,
+}
+
+/// Writes the branch of the view's leaf as a session file of its own, with the same id and folder.
 ///
 /// # Errors
 /// When it cannot be written.
-pub fn export_branch(view: &TreeView, path: &Path) -> Result<(), StoreError> {
+pub fn export_branch(view: &TreeView, path: &Path, existing: Existing) -> Result<(), StoreError> {
     let header = SessionHeader { parent_session: None, ..view.header().clone() };
     let mut text = Vec::new();
     encode_header(&header, &mut text)?;
@@ -58,7 +66,14 @@ pub fn export_branch(view: &TreeView, path: &Path) -> Result<(), StoreError> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let written = tempfile::NamedTempFile::new_in(folder).and_then(|mut file| {
         file.write_all(&text)?;
-        file.persist(path).map_err(|error| error.error)
+        let placed = match existing {
+            Existing::Keep => file.persist_noclobber(path),
+            Existing::Replace => file.persist(path),
+        };
+        placed.map_err(|error| error.error)
     });
-    written.map(drop).map_err(StoreError::io("write", path))
+    match written {
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => Err(StoreError::Exists(path.to_owned())),
+        written => written.map(drop).map_err(StoreError::io("write", path)),
+    }
 }

@@ -3,9 +3,9 @@
 use std::{
     io::Read,
     path::{Path, PathBuf},
-    time::SystemTime,
 };
 
+use super::files::{Found, FoundFile};
 use crate::{
     protocol::entry::SessionHeader,
     store::{
@@ -57,7 +57,11 @@ impl SessionDir {
     /// The files that belong to the project, each with its header; newest first, by the time of the last change.
     /// Files without a readable header are left out.
     pub fn sessions(&self) -> impl Iterator<Item = SessionFileHead> + '_ {
-        files_in(&self.path).into_iter().filter_map(SessionFileHead::read).filter(|head| self.holds(&head.header))
+        self.found(Scope::Project)
+            .files
+            .into_iter()
+            .filter_map(SessionFileHead::read)
+            .filter(|head| self.holds(&head.header))
     }
 
     /// True for a session of this project.
@@ -67,13 +71,37 @@ impl SessionDir {
         !self.custom || Path::new(&header.cwd) == self.cwd
     }
 
-    /// The files of all projects, newest first: those of this folder when the user chose it, else those of its
-    /// neighbours too.
+    /// The files of all projects, each with its header, newest first.
     pub fn sessions_of_all(&self) -> impl Iterator<Item = SessionFileHead> + use<> {
-        let mut files = if self.custom { files_in(&self.path) } else { files_beside(&self.path) };
-        files.sort_by_key(|(modified, _)| std::cmp::Reverse(*modified));
-        files.into_iter().filter_map(SessionFileHead::read)
+        self.found(Scope::All).files.into_iter().filter_map(SessionFileHead::read)
     }
+
+    /// The files that are called like sessions, newest first: those in this folder and, for all projects, those in its
+    /// neighbours, unless the user chose the folder. In a folder of the user's choice, files of other projects are
+    /// among them in any case: see [`Self::holds`].
+    #[must_use]
+    pub fn found(&self, scope: Scope) -> Found {
+        match scope {
+            Scope::All if !self.custom => Found::beside(&self.path),
+            _ => Found::in_folder(&self.path),
+        }
+    }
+
+    /// True for a session that belongs to `scope`.
+    #[must_use]
+    pub fn holds_in(&self, scope: Scope, header: &SessionHeader) -> bool {
+        scope == Scope::All || self.holds(header)
+    }
+}
+
+/// Whose sessions are meant.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Scope {
+    /// This project's.
+    #[default]
+    Project,
+    /// Those of all projects.
+    All,
 }
 
 /// A session file of which only the first line was read.
@@ -83,14 +111,12 @@ pub struct SessionFileHead {
     pub path: PathBuf,
     /// Its header.
     pub header: SessionHeader,
-    /// When it was last changed.
-    pub modified: SystemTime,
 }
 
 impl SessionFileHead {
-    fn read((modified, path): (SystemTime, PathBuf)) -> Option<Self> {
-        let header = read_header(&path)?;
-        Some(Self { path, header, modified })
+    pub(super) fn read(file: FoundFile) -> Option<Self> {
+        let header = read_header(&file.path)?;
+        Some(Self { path: file.path, header })
     }
 }
 
@@ -115,27 +141,6 @@ pub fn read_header(path: &Path) -> Option<SessionHeader> {
         }
     }
     None
-}
-
-/// The files in `dir` that are called like sessions, newest first.
-fn files_in(dir: &Path) -> Vec<(SystemTime, PathBuf)> {
-    let mut files: Vec<_> = std::fs::read_dir(dir)
-        .into_iter()
-        .flatten()
-        .filter_map(|entry| {
-            let entry = entry.ok()?;
-            let path = entry.path();
-            let metadata = path.metadata().ok()?;
-            (path.extension()? == "jsonl" && metadata.is_file()).then_some((metadata.modified().ok()?, path))
-        })
-        .collect();
-    files.sort_by(|a, b| b.cmp(a));
-    files
-}
-
-fn files_beside(dir: &Path) -> Vec<(SystemTime, PathBuf)> {
-    let folders = dir.parent().and_then(|above| std::fs::read_dir(above).ok());
-    folders.into_iter().flatten().flatten().flat_map(|folder| files_in(&folder.path())).collect()
 }
 
 /// The name of the folder for sessions that run in `cwd`. Different folders can give the same name.

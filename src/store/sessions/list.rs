@@ -1,180 +1,178 @@
-//! What to show of each session.
+//! The sessions of a project or of all, page by page.
 
 use std::{
-    io::{Read, Seek, SeekFrom},
-    path::{Path, PathBuf},
+    cmp::Ordering,
+    collections::BinaryHeap,
+    path::Path,
+    sync::atomic::{AtomicUsize, Ordering::Relaxed},
+    time::SystemTime,
 };
 
-use serde::Deserialize;
-use serde_json::Value;
-
-use super::dir::{SessionDir, SessionFileHead};
-use crate::{
-    protocol::{
-        message::Content,
-        time::{Millis, parse_iso},
-    },
-    store::{
-        jsonl::{EntryKind, Role, scan::scan, surrogates},
-        regular_file,
-        tree::labels::normal_name,
-    },
+use super::{
+    dir::{Scope, SessionDir, read_header},
+    files::{Found, FoundFile},
+    index::Index,
+    info::{SessionInfo, read_info},
 };
+use crate::store::StoreError;
 
-/// Bytes that are read at each end of a file: a list of many large sessions must not take minutes.
-const END: u64 = 4 << 20;
-/// Characters of a session's text that are kept for searching.
-const SEARCH_TEXT: usize = 64 << 10;
+/// Files that are read at least at once: threads need something to share.
+const BATCH: usize = 16;
+/// Threads that read at most. More do not help: they wait for the same disk.
+const THREADS: usize = 8;
 
-/// What to show of a session.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct SessionInfo {
-    /// The file.
-    pub path: PathBuf,
-    /// The session's id.
-    pub id: String,
-    /// The folder that it runs in.
-    pub cwd: String,
-    /// Its name.
-    pub name: Option<String>,
-    /// The file of the session that it comes from.
-    pub parent_session: Option<String>,
-    /// When it was made.
-    pub created: Millis,
-    /// When somebody last said something in it.
-    pub modified: Millis,
-    /// The number of messages; of a large file, of those that were read.
-    pub message_count: usize,
-    /// True when the file was too large to be read whole.
-    pub partial: bool,
-    /// The first words of a user.
-    pub first_message: String,
-    /// What users and models said, for searching.
-    pub text: String,
+/// A list of sessions, those first in which something was said last.
+///
+/// Files are read when a page needs them: what is said in a session is said before its file is changed, so a file that
+/// was not changed for long need not be read to know that it comes later. Blocks while it reads.
+#[derive(Debug)]
+pub struct Listing {
+    dir: SessionDir,
+    scope: Scope,
+    found: Found,
+    /// So many of the files were read.
+    read: usize,
+    /// Read, and not given out yet.
+    ready: BinaryHeap<Ready>,
+    index: Index,
 }
 
-/// The project's sessions, those first in which something was said last. Files that cannot be read are left out.
-#[must_use]
-pub fn list_sessions(dir: &SessionDir) -> Vec<SessionInfo> {
-    sorted(dir.sessions().collect())
+impl Listing {
+    /// Begins a list: looks for files and opens none. `index` is the file of the index; none to do without.
+    #[must_use]
+    pub fn open(dir: &SessionDir, scope: Scope, index: Option<&Path>) -> Self {
+        Self::open_at(dir, scope, index, SystemTime::now())
+    }
+
+    /// The same at another time.
+    #[must_use]
+    pub fn open_at(dir: &SessionDir, scope: Scope, index: Option<&Path>, now: SystemTime) -> Self {
+        Self {
+            dir: dir.clone(),
+            scope,
+            found: dir.found(scope),
+            read: 0,
+            ready: BinaryHeap::new(),
+            index: index.map(|path| Index::load(path, now)).unwrap_or_default(),
+        }
+    }
+
+    /// The next sessions, up to `size` of them; none when there are no more. Files that cannot be read or are no
+    /// sessions are left out.
+    pub fn page(&mut self, size: usize) -> Vec<SessionInfo> {
+        let mut page = Vec::new();
+        while page.len() < size {
+            let unread = self.found.files.get(self.read);
+            let is_next = |ready: &Ready| unread.is_none_or(|file| ready.0.modified >= file.stamp.modified_ms());
+            match self.ready.peek() {
+                Some(ready) if is_next(ready) => page.extend(self.ready.pop().map(|ready| ready.0)),
+                _ if unread.is_none() => break,
+                _ => self.read_some(size - page.len()),
+            }
+        }
+        page
+    }
+
+    /// All sessions that were not given out yet.
+    pub fn rest(&mut self) -> Vec<SessionInfo> {
+        self.page(usize::MAX)
+    }
+
+    /// The number of files that are called like sessions: there are no more sessions than this.
+    #[must_use]
+    pub fn files(&self) -> usize {
+        self.found.files.len()
+    }
+
+    /// Folders that could not be read.
+    #[must_use]
+    pub fn problems(&self) -> &[StoreError] {
+        &self.found.problems
+    }
+
+    /// Keeps what was read for the next list.
+    ///
+    /// # Errors
+    /// When the index cannot be written. Nothing depends on it.
+    pub fn save_index(&mut self) -> Result<(), StoreError> {
+        self.index.save(&self.found.folders, &self.found.files)
+    }
+
+    fn read_some(&mut self, wanted: usize) {
+        let end = self.found.files.len().min(self.read.saturating_add(wanted.max(BATCH)));
+        let files = &self.found.files[self.read..end];
+        let infos = in_parallel(files, |file| self.info_of(file));
+        for (file, info) in files.iter().zip(infos) {
+            let Some((info, is_new)) = info else { continue };
+            if is_new {
+                self.index.note(file, &info);
+            }
+            if self.scope == Scope::All || !self.dir.custom || Path::new(&info.cwd) == self.dir.cwd {
+                self.ready.push(Ready(info));
+            }
+        }
+        self.read = end;
+    }
+
+    /// What to show of a file, and whether it had to be read.
+    fn info_of(&self, file: &FoundFile) -> Option<(SessionInfo, bool)> {
+        if let Some(info) = self.index.get(file) {
+            return Some((info, false));
+        }
+        // Among the sessions of many projects, the first line tells whether the rest is worth reading.
+        if self.dir.custom && self.scope == Scope::Project && !self.dir.holds(&read_header(&file.path)?) {
+            return None;
+        }
+        Some((read_info(file)?, true))
+    }
 }
 
-/// The sessions of all projects.
-#[must_use]
-pub fn list_all_sessions(dir: &SessionDir) -> Vec<SessionInfo> {
-    sorted(dir.sessions_of_all().collect())
-}
-
-fn sorted(heads: Vec<SessionFileHead>) -> Vec<SessionInfo> {
-    let mut infos = read_all(&heads);
-    infos.sort_by_key(|info| std::cmp::Reverse(info.modified));
-    infos
-}
-
-/// Reads on as many threads as there are processors.
-fn read_all(heads: &[SessionFileHead]) -> Vec<SessionInfo> {
-    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(heads.len());
-    let share = heads.len().div_ceil(threads.max(1)).max(1);
-    std::thread::scope(|scope| {
-        let readers: Vec<_> =
-            heads.chunks(share).map(|heads| scope.spawn(|| heads.iter().filter_map(read_info).collect())).collect();
-        readers.into_iter().flat_map(|reader| reader.join().unwrap_or_else(|_| Vec::new())).collect()
-    })
-}
-
-/// What to show of one session; `None` when its file cannot be read.
-#[must_use]
-pub fn read_info(head: &SessionFileHead) -> Option<SessionInfo> {
-    let (text, partial) = ends(&head.path)?;
-    let created = parse_iso(&head.header.timestamp);
-    let changed = || head.modified.duration_since(std::time::UNIX_EPOCH).ok()?.as_millis().try_into().ok();
-    let fallback: Millis = created.or_else(changed).unwrap_or_default();
-    let mut info = SessionInfo {
-        path: head.path.clone(),
-        id: head.header.id.clone(),
-        cwd: head.header.cwd.clone(),
-        parent_session: head.header.parent_session.clone(),
-        created: fallback,
-        partial,
-        ..SessionInfo::default()
+/// `work` done for each of `items` on a few threads; results in the order of the items.
+fn in_parallel<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
+    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(THREADS).min(items.len());
+    let next = AtomicUsize::new(0);
+    let share = || {
+        let mut done = Vec::new();
+        while let Some((at, item)) = Some(next.fetch_add(1, Relaxed)).and_then(|at| Some((at, items.get(at)?))) {
+            done.push((at, work(item)));
+        }
+        done
     };
-    for line in text.split('\n').map(|line| line.trim_matches(['\0', '\r', ' '])) {
-        info.add(line);
-    }
-    if info.modified == 0 {
-        info.modified = fallback;
-    }
-    if info.first_message.is_empty() {
-        "(no messages)".clone_into(&mut info.first_message);
-    }
-    Some(info)
+    let mut done = std::thread::scope(|scope| {
+        let others: Vec<_> = (1..threads).map(|_| scope.spawn(share)).collect();
+        let mut done = share();
+        for other in others {
+            match other.join() {
+                Ok(theirs) => done.extend(theirs),
+                Err(panic) => std::panic::resume_unwind(panic),
+            }
+        }
+        done
+    });
+    done.sort_by_key(|(at, _)| *at);
+    done.into_iter().map(|(_, result)| result).collect()
 }
 
-impl SessionInfo {
-    fn add(&mut self, line: &str) {
-        let Some(kind) = scan(line).map(|scan| scan.kind) else { return };
-        match kind {
-            EntryKind::Message(role) => {
-                self.message_count += 1;
-                if matches!(role, Role::User | Role::Assistant) {
-                    self.add_words(role, line);
-                }
-            }
-            EntryKind::SessionInfo => {
-                let value: Option<Value> = serde_json::from_str(line).ok();
-                let name = value.as_ref().and_then(|entry| entry.get("name")?.as_str()).map(normal_name);
-                self.name = name.filter(|name| !name.is_empty());
-            }
-            _ => {}
-        }
-    }
+/// A session in the heap: the one in which something was said last comes first.
+#[derive(Debug)]
+struct Ready(SessionInfo);
 
-    fn add_words(&mut self, role: Role, line: &str) {
-        // Only what a list needs, and without an id: files of version 1 are listed too.
-        #[derive(Deserialize)]
-        struct Line {
-            message: Said,
-            #[serde(default)]
-            timestamp: String,
-        }
-        #[derive(Deserialize)]
-        struct Said {
-            #[serde(default)]
-            content: Content,
-            #[serde(default)]
-            timestamp: Millis,
-        }
-        let Ok(Line { message, timestamp }) = serde_json::from_str(&surrogates::mend(line)) else { return };
-        let said = if message.timestamp == 0 { parse_iso(&timestamp).unwrap_or(0) } else { message.timestamp };
-        self.modified = self.modified.max(said);
-        let words = message.content.text(" ");
-        if self.first_message.is_empty() && role == Role::User {
-            self.first_message.clone_from(&words);
-        }
-        if self.text.len() < SEARCH_TEXT && !words.is_empty() {
-            if !self.text.is_empty() {
-                self.text.push(' ');
-            }
-            self.text.extend(words.chars().take(SEARCH_TEXT));
-        }
+impl Ord for Ready {
+    fn cmp(&self, other: &Self) -> Ordering {
+        (self.0.modified, &self.0.path).cmp(&(other.0.modified, &other.0.path))
     }
 }
 
-/// The text of a file, or of both its ends, in whole lines; true when something between them is missing.
-fn ends(path: &Path) -> Option<(String, bool)> {
-    let mut file = regular_file::open_to_read(path).ok()?;
-    let length = file.metadata().ok()?.len();
-    let mut bytes = Vec::new();
-    if length <= 2 * END {
-        file.read_to_end(&mut bytes).ok()?;
-        return Some((String::from_utf8_lossy(&bytes).into_owned(), false));
+impl PartialOrd for Ready {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
     }
-    (&mut file).take(END).read_to_end(&mut bytes).ok()?;
-    bytes.truncate(bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |newline| newline + 1));
-    file.seek(SeekFrom::Start(length - END)).ok()?;
-    let mut end = Vec::new();
-    file.read_to_end(&mut end).ok()?;
-    let whole = end.iter().position(|byte| *byte == b'\n').map_or(end.len(), |newline| newline + 1);
-    bytes.extend_from_slice(&end[whole..]);
-    Some((String::from_utf8_lossy(&bytes).into_owned(), true))
 }
+
+impl PartialEq for Ready {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl Eq for Ready {}

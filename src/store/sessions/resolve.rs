@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::dir::{SessionDir, SessionFileHead};
+use super::dir::{SessionDir, SessionFileHead, read_header};
 use crate::{
     protocol::entry::SessionHeader,
     store::{StoreError, paths::absolute, session::check_session_id},
@@ -35,7 +35,7 @@ impl Resolved {
 /// # Errors
 /// When there is none.
 pub fn resolve(text: &str, dir: &SessionDir) -> Result<Resolved, StoreError> {
-    if text.contains(['/', '\\']) || text.ends_with(".jsonl") {
+    if looks_like_path(text) {
         return Ok(Resolved::Path(absolute(Path::new(text), &dir.cwd)));
     }
     let nothing = || StoreError::SessionNotFound(text.to_owned());
@@ -54,6 +54,54 @@ fn by_id(id: &str, mut heads: Vec<SessionFileHead>) -> Option<SessionFileHead> {
     let exact = heads.iter().position(|head| head.header.id == id);
     let place = exact.or_else(|| heads.iter().position(|head| head.header.id.starts_with(id)))?;
     Some(heads.swap_remove(place))
+}
+
+/// The one session that `text` means, found like in [`resolve`]: for what must not hit another than the one that is
+/// meant.
+///
+/// # Errors
+/// When there is none, or more than one.
+pub fn only(text: &str, dir: &SessionDir) -> Result<SessionFileHead, StoreError> {
+    if looks_like_path(text) {
+        let path = absolute(Path::new(text), &dir.cwd);
+        let header = match path.try_exists() {
+            Ok(false) => return Err(StoreError::SessionNotFound(text.to_owned())),
+            _ => read_header(&path).ok_or_else(|| StoreError::NotASession(path.clone()))?,
+        };
+        return Ok(SessionFileHead { path, header });
+    }
+    let mut meant = all_by_id(text, dir.sessions());
+    if meant.is_empty() {
+        meant = all_by_id(text, dir.sessions_of_all());
+    }
+    match meant.len() {
+        0 => Err(StoreError::SessionNotFound(text.to_owned())),
+        1 => Ok(meant.swap_remove(0)),
+        _ => {
+            let same = meant.iter().all(|head| head.header.id == meant[0].header.id);
+            let told =
+                |head: &SessionFileHead| if same { head.path.display().to_string() } else { head.header.id.clone() };
+            let more = (meant.len() > TOLD).then(|| "…".to_owned());
+            let sessions = meant.iter().take(TOLD).map(told).chain(more).collect();
+            Err(StoreError::Ambiguous { text: text.to_owned(), sessions })
+        }
+    }
+}
+
+/// Sessions that are named when several are meant.
+const TOLD: usize = 5;
+
+/// The sessions with exactly this id, else those whose id begins so.
+fn all_by_id(id: &str, heads: impl Iterator<Item = SessionFileHead>) -> Vec<SessionFileHead> {
+    let mut begin: Vec<_> = heads.filter(|head| !id.is_empty() && head.header.id.starts_with(id)).collect();
+    if begin.iter().any(|head| head.header.id == id) {
+        begin.retain(|head| head.header.id == id);
+    }
+    begin
+}
+
+fn looks_like_path(text: &str) -> bool {
+    text.contains(['/', '\\']) || text.ends_with(".jsonl")
 }
 
 /// The project's session with exactly this id.

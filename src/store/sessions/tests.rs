@@ -1,4 +1,7 @@
-//! Finding, listing and copying sessions.
+//! Finding, listing, copying and deleting sessions.
+
+mod listing;
+mod removing;
 
 use std::{
     fs::{self, File},
@@ -10,9 +13,9 @@ use serde_json::json;
 use tempfile::TempDir;
 
 use super::{
+    copy::Existing,
     dir::{SessionDir, file_name, folder_name, read_header},
-    list::{list_all_sessions, list_sessions},
-    resolve::{Resolved, check_folder, most_recent, resolve, with_id},
+    resolve::{Resolved, check_folder, most_recent, only, resolve, with_id},
     *,
 };
 use crate::store::{
@@ -42,9 +45,13 @@ impl Home {
         let path = folder.join(name);
         fs::write(&path, bytes).unwrap();
         self.count += 1;
-        let time = SystemTime::UNIX_EPOCH + Duration::from_secs(1_000_000 + self.count);
-        File::options().append(true).open(&path).unwrap().set_modified(time).unwrap();
+        self.touch(&path, 1_000_000 + self.count);
         path
+    }
+
+    fn touch(&self, path: &Path, second: u64) {
+        let time = SystemTime::UNIX_EPOCH + Duration::from_secs(second);
+        File::options().append(true).open(path).unwrap().set_modified(time).unwrap();
     }
 
     fn session(&mut self, cwd: &str, id: &str) -> PathBuf {
@@ -136,7 +143,8 @@ fn a_folder_that_the_user_chose_holds_sessions_of_many_projects() {
     let dir = SessionDir::custom(folder, Path::new("/p/one"));
     assert_eq!(most_recent(&dir), Some(mine));
     assert!(matches!(resolve("bbbb", &dir).unwrap(), Resolved::Elsewhere(_, cwd) if cwd == "/p/two"));
-    assert_eq!((list_sessions(&dir).len(), list_all_sessions(&dir).len()), (1, 2));
+    let count = |scope| Listing::open(&dir, scope, None).rest().len();
+    assert_eq!((count(Scope::Project), count(Scope::All)), (1, 2));
 }
 
 #[test]
@@ -154,57 +162,30 @@ fn headers_are_looked_for_in_a_bounded_part_of_the_file() {
 }
 
 #[test]
-fn a_list_tells_what_each_session_is_about() {
+fn what_must_not_hit_another_session_is_refused_when_several_are_meant() {
     let mut home = Home::new();
+    let first = home.session("/p/one", "aaaa-1");
+    home.session("/p/one", "aaaa-22");
+    let other = home.session("/p/two", "bbbb-1");
+    let twice = home.project("/p/two").path;
+    home.add(&twice, "x.jsonl", &file(&[header_of("cccc", "/p/two")]));
+    home.add(&twice, "x-1.jsonl", &file(&[header_of("cccc", "/p/two")]));
     let dir = home.project("/p/one");
-    let said = |line: String, at: i64| line.replace("\"timestamp\":5", &format!("\"timestamp\":{at}"));
-    let rich = [
-        header_of("rich", "/p/one"),
-        line("session_info", "n", "", json!({"name": "old name"})),
-        said(user("u1", "n", "first words"), 2_000_000_000_000),
-        answer("a1", "u1", "reply"),
-        line(
-            "message",
-            "t",
-            "a1",
-            json!({"message": {"role": "toolResult", "content": [], "timestamp": 9_000_000_000_000_i64}}),
-        ),
-        line("session_info", "n2", "t", json!({"name": " new\nname "})),
-        user("u2", "n2", "more"),
-    ];
-    home.add(&dir.path, "rich.jsonl", &[file(&rich), b"{\"torn".to_vec()].concat());
-    home.add(&dir.path, "quiet.jsonl", &[file(&[header_of("quiet", "/p/one")]), vec![0; 64]].concat());
-    let old = r#"{"type":"session","id":"old","cwd":"/p/one","timestamp":"2025-01-02T03:04:05.678Z"}
-{"type":"message","timestamp":"2025-01-02T03:04:06.000Z","message":{"role":"user","content":"from version 1"}}"#;
-    home.add(&dir.path, "old.jsonl", old.as_bytes());
-    let list = list_sessions(&dir);
-    assert_eq!(list.iter().map(|info| info.id.as_str()).collect::<Vec<_>>(), ["rich", "quiet", "old"]);
-    assert_eq!((list[2].first_message.as_str(), list[2].modified), ("from version 1", 1_735_787_046_000));
-    let info = &list[0];
-    assert_eq!((info.name.as_deref(), info.first_message.as_str()), (Some("new name"), "first words"));
-    assert_eq!((info.message_count, info.modified, info.partial), (4, 2_000_000_000_000, false));
-    assert_eq!(info.text, "first words reply more");
-    assert_eq!(info.created, 1_767_323_045_678);
-    let quiet = &list[1];
-    assert_eq!(
-        (quiet.first_message.as_str(), quiet.message_count, quiet.modified),
-        ("(no messages)", 0, quiet.created)
-    );
-}
-
-#[test]
-fn fc_006_of_a_huge_file_both_ends_are_read() {
-    let mut home = Home::new();
-    let dir = home.project("/p/one");
-    let mut lines = vec![header_of("big", "/p/one"), user("u0", "", "first")];
-    let blob = "x".repeat(1 << 20);
-    lines.extend((1..14).map(|n| user(&format!("u{n}"), "u0", &blob)));
-    lines.push(line("session_info", "n", "u0", json!({"name": "late name"})));
-    home.add(&dir.path, "big.jsonl", &file(&lines));
-    let info = list_sessions(&dir).remove(0);
-    assert!(info.partial && info.message_count < 14);
-    assert_eq!((info.name.as_deref(), info.first_message.as_str()), (Some("late name"), "first"));
-    assert!(info.text.len() <= 2 * (64 << 10));
+    let found = |text: &str| only(text, &dir).map(|head| head.path).map_err(|error| error.to_string());
+    assert_eq!(found("aaaa-1"), Ok(first.clone()));
+    assert_eq!(found("b"), Ok(other));
+    assert_eq!(found(&first.to_string_lossy()), Ok(first));
+    for (text, why) in [
+        ("aaaa", "means several sessions: aaaa-22, aaaa-1"),
+        ("cccc", "x-1.jsonl"),
+        ("", "No session found"),
+        ("nosuch", "No session found matching 'nosuch'"),
+        ("../../etc/passwd", "not a valid pi session"),
+        ("/no/such.jsonl", "No session found"),
+    ] {
+        let error = found(text).unwrap_err();
+        assert!(error.contains(why), "{text}: {error}");
+    }
 }
 
 #[test]
@@ -243,7 +224,11 @@ fn an_exported_branch_is_a_session_in_one_line() {
     ];
     fs::write(&path, file(&lines)).unwrap();
     let out = dir.path().join("out.jsonl");
-    export_branch(&read_view(&path).unwrap(), &out).unwrap();
+    let view = read_view(&path).unwrap();
+    export_branch(&view, &out, Existing::Keep).unwrap();
+    let error = export_branch(&view, &out, Existing::Keep).unwrap_err().to_string();
+    assert!(error.contains("exists already"), "{error}");
+    export_branch(&view, &out, Existing::Replace).unwrap();
     let exported = read_view(&out).unwrap();
     let ids: Vec<_> = exported.path().iter().take(2).map(|entry| entry.id().to_string()).collect();
     assert_eq!((ids, exported.len()), (vec!["e1".to_owned(), "e2".to_owned()], 3));

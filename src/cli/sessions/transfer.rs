@@ -1,0 +1,66 @@
+//! `troupe sessions export` and `import`.
+
+use super::{Place, words::short_id};
+use crate::{
+    cli::{
+        exit::Exit,
+        paths::absolute,
+        run::{print, warn},
+        start::StartError,
+    },
+    protocol::time::{iso, now_ms},
+    store::{
+        SessionStore,
+        jsonl::VERSION,
+        sessions::{copy, resolve::check_folder},
+    },
+};
+
+/// Writes the active branch of a session into a file.
+pub fn export(place: &Place<'_>, id: &str, path: Option<&str>, force: bool) -> Result<Exit, StartError> {
+    let environment = place.environment;
+    let head = place.session(id)?;
+    let opened = SessionStore::open_read_only(&head.path).map_err(StartError::of)?;
+    if let Some(notice) = opened.damage_notice() {
+        warn(&notice);
+    }
+    let default = || format!("session-{}.jsonl", iso(now_ms()).replace([':', '.'], "-"));
+    let path = absolute(&path.map_or_else(default, str::to_owned), &environment.cwd, environment.home.as_deref());
+    let over = if force { copy::Existing::Replace } else { copy::Existing::Keep };
+    copy::export_branch(&opened.store.view(), &path, over).map_err(StartError::of)?;
+    Ok(print(&format!("Exported to: {}\n", path.display())))
+}
+
+/// Copies a session file into the folder of sessions.
+pub fn import(place: &Place<'_>, file: &str) -> Result<Exit, StartError> {
+    let environment = place.environment;
+    let source = absolute(file, &environment.cwd, environment.home.as_deref());
+    let opened = SessionStore::open_read_only(&source).map_err(StartError::of)?;
+    let header = opened.store.view().header().clone();
+    if opened.damage.header_recovered {
+        return Err(StartError::Failed(format!(
+            "{} is damaged: its first line, which says what session it is, cannot be read. `troupe --fork {}` makes a \
+             new session of what is left of it.",
+            source.display(),
+            source.display()
+        )));
+    }
+    // Its folder may be one of another machine: it could not go on there.
+    check_folder(&header, &source).map_err(|_| {
+        StartError::Failed(format!(
+            "The session runs in {}, which does not exist here. `troupe --fork {}` goes on with a copy of it in this \
+             folder.",
+            header.cwd,
+            source.display()
+        ))
+    })?;
+    if let Some(notice) = opened.damage_notice() {
+        warn(&notice);
+    }
+    if let Some(version) = opened.version.filter(|version| *version > VERSION) {
+        warn(&format!("The session has format {version}: this version of Troupe can read it but not go on with it."));
+    }
+    let copied = copy::import(&source, &place.dir.path).map_err(StartError::of)?;
+    print(&format!("Imported {} to: {}\n", short_id(&header.id), copied.display()));
+    Ok(print(&format!("Go on with: troupe --session {}\n", header.id)))
+}
