@@ -15,7 +15,7 @@ use crate::{
     store::{
         NewSession, SessionStore, Sidecar,
         session::{Claim, Opened},
-        sessions::{self, SessionDir},
+        sessions::{self, Resolved, SessionDir},
         settings::Settings,
     },
 };
@@ -69,10 +69,10 @@ pub fn choose(environment: &Environment, args: &HiArgs, settings: &Settings) -> 
         },
         SessionChoice::Pick => {
             let text = "choosing a session from a list needs the interactive terminal, which is not available yet in \
-                        this version. Use --continue, or --session with an id";
+                        this version. `troupe sessions` lists them; --session ID opens one, --continue the last one";
             return Err(StartError::Failed(text.into()));
         }
-        SessionChoice::Open(target) => open(&find(target, &dir)?)?,
+        SessionChoice::Open(target) => open(&of_this_project(target, &dir)?)?,
         SessionChoice::OpenOrCreate { id } => match with_id(id, &dir)? {
             Some(path) => open(&path)?,
             None if args.read_only => return Err(nothing_to_read(&format!("no session here has the id {id}"))),
@@ -160,6 +160,20 @@ fn nothing_to_read(what: &str) -> StartError {
 
 fn with_id(id: &str, dir: &SessionDir) -> Result<Option<PathBuf>, StartError> {
     sessions::resolve::with_id(id, dir).map_err(StartError::of)
+}
+
+/// The session to go on with. One that was found by its id in another project is not taken without a word: it would
+/// run there, and whoever mistyped an id would not notice.
+fn of_this_project(target: &SessionTarget, dir: &SessionDir) -> Result<PathBuf, StartError> {
+    let SessionTarget::Id(id) = target else { return find(target, dir) };
+    match sessions::resolve::resolve(id, dir).map_err(StartError::of)? {
+        Resolved::Elsewhere(path, cwd) => Err(StartError::Failed(format!(
+            "Session {id} belongs to another project: {cwd}. Use --fork {id} to go on with a copy of it in this \
+             folder, or --session {} to go on with it there.",
+            path.display()
+        ))),
+        found => Ok(found.path().to_owned()),
+    }
 }
 
 fn find(target: &SessionTarget, dir: &SessionDir) -> Result<PathBuf, StartError> {

@@ -66,7 +66,7 @@ fn input(n: u64) -> PendingInput {
         op: n.to_string(),
         kind: InputKind::FollowUp,
         entry_id: None,
-        content: Content::from(format!("words {n}")),
+        content: Content::from(format!("words {n}").as_str()),
         source: InputSource::Rpc,
     }
 }
@@ -88,12 +88,11 @@ fn writer() {
         match operation(n) {
             Operation::Append(back, bodies) => {
                 let view = store.view();
-                if back > 0
-                    && let Some(entry) = view.path().iter().rev().nth(back)
-                {
-                    store.move_leaf(Some(entry.id())).unwrap();
-                }
-                let appended = store.append(None, bodies.into_iter().map(NewEntry::from).collect()).unwrap();
+                let entries = bodies.into_iter().map(NewEntry::from).collect();
+                let appended = match view.path().iter().rev().nth(back).filter(|_| back > 0) {
+                    Some(entry) => store.branch(Some(entry.id()), entries).unwrap(),
+                    None => store.append(None, entries).unwrap(),
+                };
                 assert_eq!(appended.notices, []);
                 for entry in &appended.entries {
                     line += &format!(" {}<{}", entry.id, entry.parent_id.as_ref().map_or("", |id| id.as_str()));

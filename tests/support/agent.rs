@@ -129,7 +129,7 @@ impl Sandbox {
 
     /// Another program that takes the binary's arguments: one of the examples.
     pub fn command_of(&self, program: impl AsRef<OsStr>, args: &[&str]) -> Command {
-        const CHOOSES: [&str; 10] = [
+        const CHOOSES: [&str; 11] = [
             "--model",
             "--provider",
             "--continue",
@@ -140,6 +140,7 @@ impl Sandbox {
             "auth",
             "undo",
             "permissions",
+            "sessions",
         ];
         let mut command = Command::new(program);
         if !args.iter().any(|arg| CHOOSES.contains(arg)) {

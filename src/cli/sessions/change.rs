@@ -48,7 +48,7 @@ pub fn rename(place: &Place<'_>, id: &str, name: &str) -> Result<Exit, StartErro
 
 /// Puts sessions into the trash, or deletes them where there is none.
 pub fn delete(place: &Place<'_>, ids: &[String], yes: bool) -> Result<Exit, StartError> {
-    let asks = !yes && io::stdin().is_terminal() && io::stderr().is_terminal();
+    let asks = !yes && io::stdin().is_terminal();
     if !yes && !asks {
         let text = "delete asks before it acts, and there is no terminal to ask at. Add --yes.";
         return Err(StartError::Failed(text.to_owned()));

@@ -63,6 +63,9 @@ impl<'q> Finder<'q> {
 
 impl Listener for Finder<'_> {
     fn text(&mut self, part: &[u8]) {
+        if self.found.iter().all(|found| *found) {
+            return;
+        }
         for part in part.chunks(WINDOW) {
             self.window.extend_from_slice(part);
             if self.window.len() >= WINDOW {
