@@ -10,7 +10,7 @@ use std::{process::ExitCode, sync::Arc};
 
 use troupe::{
     cli,
-    extensions::{Extension, ExtensionRegistry, contract::Answer},
+    extensions::{AgentHandle, Extension, ExtensionRegistry, contract::Answer},
     protocol::ask::{AskPoint, ToolCallAsk, ToolCallVerdict},
 };
 
@@ -26,7 +26,7 @@ impl Extension for NoRecursiveDelete {
         &[AskPoint::ToolCall]
     }
 
-    fn tool_call<'a>(&'a self, ask: ToolCallAsk) -> Answer<'a, ToolCallVerdict> {
+    fn tool_call<'a>(&'a self, ask: ToolCallAsk, _: AgentHandle) -> Answer<'a, ToolCallVerdict> {
         Box::pin(async move {
             let command = ask.input.get("command").and_then(|command| command.as_str()).unwrap_or_default();
             if ask.tool_name == "bash" && deletes_recursively(command) {

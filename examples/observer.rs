@@ -8,7 +8,7 @@ use std::{process::ExitCode, sync::Arc};
 
 use troupe::{
     cli,
-    extensions::{Extension, ExtensionRegistry, Observed, contract::Answer},
+    extensions::{AgentHandle, Extension, ExtensionRegistry, Observed, contract::Answer},
     protocol::Event,
 };
 
@@ -25,7 +25,7 @@ impl Extension for ToolWatch {
     }
 
     // A slow observer lags behind; it never holds up the agent, and a panic here is not the agent's.
-    fn observe<'a>(&'a self, observed: Observed) -> Answer<'a, ()> {
+    fn observe<'a>(&'a self, observed: Observed, _: AgentHandle) -> Answer<'a, ()> {
         Box::pin(async move {
             for published in &observed.events {
                 match &published.event {

@@ -14,7 +14,7 @@ use std::{process::ExitCode, sync::Arc};
 use serde_json::json;
 use troupe::{
     cli,
-    extensions::{Extension, ExtensionError, ExtensionRegistry, ModelRegistrar, contract::Answer},
+    extensions::{AgentHandle, Extension, ExtensionError, ExtensionRegistry, ModelRegistrar, contract::Answer},
     protocol::{
         ModelRef, StopReason,
         route::{RouteAsk, RouteVerdict, VirtualDescription},
@@ -65,7 +65,7 @@ impl Extension for ShortOrLong {
     }
 
     // No answer within ten seconds, an error, or a model without a key: the request fails, and nothing else.
-    fn route<'a>(&'a self, ask: RouteAsk) -> Answer<'a, RouteVerdict> {
+    fn route<'a>(&'a self, ask: RouteAsk, _: AgentHandle) -> Answer<'a, RouteVerdict> {
         Box::pin(async move {
             let id = if ask.messages.len() < LONG { "small" } else { "large" };
             let count = ask.state.as_ref().and_then(|state| state["requests"].as_u64()).unwrap_or(0);

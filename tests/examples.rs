@@ -72,3 +72,61 @@ async fn the_router_answers_by_itself_chooses_by_length_and_keeps_its_count_in_t
     assert_eq!(states, [1, 2, 3].map(serde_json::Value::from));
     assert_eq!(sandbox.server.count(), 0);
 }
+
+#[tokio::test]
+async fn the_command_asks_brings_a_tool_and_has_the_model_answer() {
+    let sandbox = Sandbox::new(replies([calls([call("calendar", json!({}))]), text("report")])).await;
+    let mut rpc =
+        support::rpc::Rpc::start(sandbox.command_of(example("commands"), &["--mode", "rpc", "--team", "red"]));
+    let listed = rpc.call(json!({"type": "get_commands"})).await;
+    let wanted = json!({
+        "name": "standup", "description": "Write the report for the stand-up meeting", "source": "extension",
+        "sourceInfo": {"path": "<native:standup>", "source": "native", "scope": "temporary", "origin": "top-level"}
+    });
+    assert_eq!(listed["commands"][0], wanted);
+    let refused = rpc.refused(json!({"type": "steer", "message": "/standup now"})).await;
+    assert!(refused.contains("/standup is a command of the extension standup"), "{refused}");
+
+    let from = rpc.mark();
+    rpc.send(json!({"id": "p", "type": "prompt", "message": "/standup now"})).await;
+    let question = rpc.until("extension_ui_request").await;
+    assert_eq!(
+        question,
+        json!({"type": "extension_ui_request", "id": question["id"], "method": "input",
+               "title": "What was done?", "placeholder": "fixed the build"})
+    );
+    rpc.send(json!({"type": "extension_ui_response", "id": question["id"], "value": "the parser"})).await;
+    let records = rpc.settled(from).await;
+    let handled = records.iter().find(|record| record["id"] == "p").unwrap();
+    assert_eq!(handled["data"], json!({"disposition": "handled"}));
+    let appended = of_type(&records, "entry_appended");
+    assert_eq!(
+        (&appended[0]["entry"]["customType"], &appended[0]["entry"]["data"]),
+        (&json!("standup"), &json!({"done": "the parser"}))
+    );
+    let status = of_type(&records, "extension_ui_request").into_iter().find(|record| record["method"] == "setStatus");
+    assert_eq!(status.unwrap()["statusText"], "the report is being written");
+    let first = &ended(&records, "custom")[0];
+    assert_eq!((&first["customType"], &first["display"]), (&json!("standup"), &json!(true)));
+    let request = sandbox.server.last();
+    assert!(request.all_text().contains("Done: the parser"), "{}", request.all_text());
+    assert!(request.results()[0].contains("planning of the team red"), "{:?}", request.results());
+    assert_eq!(texts_of(&rpc.messages().await, "assistant").last().unwrap(), "report");
+}
+
+#[tokio::test]
+async fn flags_of_an_extension_are_known_typed_and_explained() {
+    let sandbox = Sandbox::new(replies([text("ok")])).await;
+    let run = async |args: &[&str]| finish(sandbox.command_of(example("commands"), args), "").await;
+    let help = run(&["--help"]).await;
+    assert!(help.stdout.contains("--team VALUE") && help.stdout.contains("(of standup)"), "{}", help.stdout);
+    let missing = run(&["-p", "hi", "--team"]).await;
+    assert_eq!((missing.code, missing.stderr.as_str()), (Some(1), "Error: --team requires a value.\n"));
+    let unknown = run(&["-p", "hi", "--teem", "x"]).await;
+    assert!(unknown.stderr.starts_with("Error: Unknown option: --teem"), "{}", unknown.stderr);
+    assert_eq!(run(&["--team", "red", "-p", "hi"]).await.stdout, "ok\n");
+    // Nobody can be asked: the command fails, which is told, and the program ends.
+    let print = run(&["-p", "/standup"]).await;
+    assert_eq!((print.code, print.stdout.as_str()), (Some(0), ""));
+    assert!(print.stderr.contains("Extension standup failed at command: nobody can be asked here"), "{}", print.stderr);
+}

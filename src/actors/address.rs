@@ -222,6 +222,11 @@ impl<T: Send + 'static> Recipient<T> {
         Self(Arc::new(move |item| addr.try_tell(wrap(item)).is_ok()))
     }
 
+    /// Deliveries to a function, which must not wait. It says whether anybody is there.
+    pub fn from_fn(take: impl Fn(T) -> bool + Send + Sync + 'static) -> Self {
+        Self(Arc::new(take))
+    }
+
     /// Deliveries to whoever is in `slot`. What comes while it is empty is lost; the recipient is never gone.
     pub fn of_slot<M: Message>(slot: Slot<M>, wrap: impl Fn(T) -> M + Send + Sync + 'static) -> Self {
         Self(Arc::new(move |item| {

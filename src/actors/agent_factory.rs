@@ -3,10 +3,7 @@
 use std::{future::Future, pin::Pin, sync::Arc};
 
 use super::shared::AgentShared;
-use crate::{
-    protocol::wire::CommandInfo,
-    store::{session::SessionStore, sidecar::Sidecar},
-};
+use crate::store::{session::SessionStore, sidecar::Sidecar};
 
 /// A session that an agent is to be made on.
 pub struct OpenSession {
@@ -20,8 +17,6 @@ pub struct OpenSession {
 pub struct MadeAgent {
     /// The agent.
     pub shared: Arc<AgentShared>,
-    /// Slash commands that prompts may use.
-    pub commands: Vec<CommandInfo>,
 }
 
 /// A made agent, or why there is none, in words for people.

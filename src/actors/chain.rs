@@ -7,11 +7,11 @@ mod session;
 
 use std::{sync::Arc, time::Duration};
 
-use tokio::{sync::oneshot, time::timeout};
+use tokio::sync::oneshot;
 
 use super::{address::Slot, extension::ExtMsg};
 use crate::{
-    extensions::Extension,
+    extensions::{Extension, pause::Pause},
     protocol::{
         AgentMessage, EntryBody, ToolOutput,
         ask::{
@@ -373,14 +373,15 @@ impl<'a> Drafts<'a> {
 async fn put(link: &Link, by: &Asking, ask: Ask) -> Result<Verdict, String> {
     let deadline = link.extension.deadline(ask.point());
     let (reply, answer) = oneshot::channel();
-    let message = ExtMsg::Ask { by: by.clone(), ask, deadline, reply };
+    let pause = Pause::default();
+    let message = ExtMsg::Ask { by: by.clone(), ask, deadline, pause: pause.clone(), reply };
     if link.slot.try_tell(message).is_err() {
         return Err("it is not running".into());
     }
-    match timeout(deadline + QUEUE_ALLOWANCE, answer).await {
-        Ok(Ok(answer)) => answer,
-        Ok(Err(_)) => Err("it died before it answered".into()),
-        Err(_) => Err("it did not answer in time".into()),
+    match pause.within(deadline + QUEUE_ALLOWANCE, answer).await {
+        Some(Ok(answer)) => answer,
+        Some(Err(_)) => Err("it died before it answered".into()),
+        None => Err("it did not answer in time".into()),
     }
 }
 

@@ -10,17 +10,18 @@ use std::{
 };
 
 use ractor::{Actor, ActorId, ActorProcessingErr, ActorRef, SupervisionEvent};
-use tokio::{sync::oneshot, time::timeout};
+use tokio::sync::oneshot;
 
 use super::{
     address::{Addr, Slot},
     chain::Asking,
     event_bus::BusMsg,
+    extension_worker::{ExtensionWorker, Given, Work},
     spawn::{ended, spawn_worker},
     subscriber::{Delivered, Delivery},
 };
 use crate::{
-    extensions::{Extension, Observed, contract},
+    extensions::{Backstage, Control, Extension, Observed, bus::BusMessage, commands::CommandCall, pause::Pause},
     protocol::{
         Published,
         ask::{Ask, Verdict},
@@ -39,11 +40,24 @@ pub enum ExtMsg {
         ask: Ask,
         /// How long the extension may take.
         deadline: Duration,
+        /// Its open dialogs, whose time does not count.
+        pause: Pause,
         /// Where the answer goes.
         reply: oneshot::Sender<Result<Verdict, String>>,
     },
     /// Events of an agent.
     Delivery(Delivery),
+    /// Somebody gave one of the extension's commands to an agent.
+    Command {
+        /// The agent.
+        agent: Arc<str>,
+        /// The command.
+        call: CommandCall,
+        /// Who waits for its end.
+        given: Given,
+    },
+    /// A message on the bus of the extensions.
+    Heard(BusMessage),
     /// A worker is gone.
     Gone(ActorId),
 }
@@ -75,21 +89,50 @@ impl Watches {
     }
 }
 
-/// What an extension's actor begins with.
+/// An extension with its place among the actors.
 #[derive(Clone)]
-pub struct ExtArgs {
+pub struct Observer {
     /// The extension.
     pub extension: Arc<dyn Extension>,
-    /// Which agents it watches.
+    /// Its actor.
+    pub slot: Slot<ExtMsg>,
+    /// What it watches.
     pub watches: Watches,
+    /// How it acts.
+    pub control: Control,
+}
+
+impl std::fmt::Debug for Observer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Observer({})", self.extension.name())
+    }
+}
+
+impl Observer {
+    /// An extension that shares `backstage` with the others of the process, and listens on their bus from now on.
+    #[must_use]
+    pub fn new(extension: Arc<dyn Extension>, backstage: &Backstage) -> Self {
+        let slot = Slot::default();
+        let (listener, ear) = (slot.clone(), Arc::downgrade(&extension));
+        backstage.bus.join(move |message| {
+            let Some(ear) = ear.upgrade() else { return false };
+            if ear.channels().contains(&&*message.channel) {
+                listener.tell(ExtMsg::Heard(message.clone()));
+            }
+            true
+        });
+        let control = Control::new(extension.name(), backstage.clone());
+        Self { extension, slot, watches: Watches::default(), control }
+    }
 }
 
 /// An ask that waits for its turn.
-struct Waiting {
-    by: Asking,
-    ask: Ask,
-    deadline: Duration,
-    reply: oneshot::Sender<Result<Verdict, String>>,
+pub(super) struct Waiting {
+    pub(super) by: Asking,
+    pub(super) ask: Ask,
+    pub(super) deadline: Duration,
+    pub(super) pause: Pause,
+    pub(super) reply: oneshot::Sender<Result<Verdict, String>>,
 }
 
 /// What the actor knows of one agent.
@@ -104,8 +147,11 @@ struct Lane {
 
 /// State of an extension's actor.
 pub struct ExtState {
-    args: ExtArgs,
+    args: Observer,
     lanes: HashMap<Arc<str>, Lane>,
+    /// Messages of the bus: the worker that has one, and those that wait.
+    hearing: Option<ActorId>,
+    heard: VecDeque<BusMessage>,
 }
 
 /// The actor of one extension.
@@ -114,10 +160,11 @@ pub struct ExtensionActor;
 impl Actor for ExtensionActor {
     type Msg = ExtMsg;
     type State = ExtState;
-    type Arguments = ExtArgs;
+    type Arguments = Observer;
 
-    async fn pre_start(&self, _: ActorRef<ExtMsg>, args: ExtArgs) -> Result<ExtState, ActorProcessingErr> {
-        Ok(ExtState { args, lanes: HashMap::new() })
+    async fn pre_start(&self, _: ActorRef<ExtMsg>, args: Observer) -> Result<ExtState, ActorProcessingErr> {
+        args.extension.start(&args.control);
+        Ok(ExtState { args, lanes: HashMap::new(), hearing: None, heard: VecDeque::new() })
     }
 
     async fn handle(
@@ -127,10 +174,10 @@ impl Actor for ExtensionActor {
         state: &mut ExtState,
     ) -> Result<(), ActorProcessingErr> {
         let agent = match message {
-            ExtMsg::Ask { by, ask, deadline, reply } => {
+            ExtMsg::Ask { by, ask, deadline, pause, reply } => {
                 let agent = by.agent.clone();
                 let lane = state.lanes.entry(agent.clone()).or_default();
-                lane.waiting.push_back(Waiting { by, ask, deadline, reply });
+                lane.waiting.push_back(Waiting { by, ask, deadline, pause, reply });
                 agent
             }
             ExtMsg::Delivery(delivery) => {
@@ -142,16 +189,28 @@ impl Actor for ExtensionActor {
                 }
                 agent
             }
+            ExtMsg::Command { agent, call, given } => {
+                // A worker that does not start drops the duty to answer, and that answers.
+                let work = Work::Command { agent: state.args.control.agent(&agent), call, given };
+                let _ = spawn_work(&myself, &state.args, "runs a command", work).await;
+                return Ok(());
+            }
+            ExtMsg::Heard(message) => {
+                state.heard.push_back(message);
+                return Ok(listen(&myself, state).await);
+            }
+            ExtMsg::Gone(id) if state.hearing == Some(id) => {
+                state.hearing = None;
+                return Ok(listen(&myself, state).await);
+            }
             // A worker that panicked dropped its reply: whoever asked knows. The extension goes on.
             ExtMsg::Gone(id) => match gone(state, id) {
                 Some(agent) => agent,
                 None => return Ok(()),
             },
         };
-        let observes = state.args.extension.observes();
-        let extension = state.args.extension.clone();
         if let Some(lane) = state.lanes.get_mut(&agent) {
-            next(&myself, extension, lane, observes).await;
+            next(&myself, &state.args, lane).await;
         }
         Ok(())
     }
@@ -183,10 +242,11 @@ fn gone(state: &mut ExtState, id: ActorId) -> Option<Arc<str>> {
 }
 
 /// Starts the next ask of a lane when it is its turn.
-async fn next(myself: &ActorRef<ExtMsg>, extension: Arc<dyn Extension>, lane: &mut Lane, observes: bool) {
+async fn next(myself: &ActorRef<ExtMsg>, args: &Observer, lane: &mut Lane) {
     if lane.asking.is_some() {
         return;
     }
+    let observes = args.extension.observes();
     let behind = |waiting: &Waiting| observes && lane.seen.is_some_and(|seen| seen < waiting.by.after);
     let Some(waiting) = (match lane.waiting.front() {
         Some(first) if !behind(first) => lane.waiting.pop_front(),
@@ -194,80 +254,42 @@ async fn next(myself: &ActorRef<ExtMsg>, extension: Arc<dyn Extension>, lane: &m
     }) else {
         return;
     };
-    let label = format!("{} {}", extension.name(), waiting.ask.point().name());
-    let work = Work::Ask(Box::new(waiting));
-    match spawn_worker("Ask", label, AskWorker, extension, work, myself.get_cell()).await {
-        Ok(worker) => lane.asking = Some(worker.id()),
-        Err(_) => lane.asking = None,
-    }
+    let what = waiting.ask.point().name();
+    let agent = args.control.agent_within(&waiting.by.agent, waiting.pause.clone());
+    lane.asking = spawn_work(myself, args, what, Work::Ask(Box::new(waiting), agent)).await;
 }
 
 async fn observe(
     myself: &ActorRef<ExtMsg>,
-    args: &ExtArgs,
+    args: &Observer,
     lane: &mut Lane,
     agent: Arc<str>,
     events: Vec<Arc<Published>>,
 ) {
     lane.observed = events.last().map(|event| event.seq);
-    let work = Work::Observe(Observed { agent: agent.to_string(), events });
-    let label = format!("{} observes", args.extension.name());
-    match spawn_worker("Observe", label, AskWorker, args.extension.clone(), work, myself.get_cell()).await {
-        Ok(worker) => lane.observing = Some(worker.id()),
-        Err(_) => args.watches.ready(&agent),
+    let handle = args.control.agent(&agent);
+    let work = Work::Observe(Observed { agent: agent.to_string(), events }, handle);
+    lane.observing = spawn_work(myself, args, "observes", work).await;
+    if lane.observing.is_none() {
+        args.watches.ready(&agent);
     }
 }
 
-/// The one message of an extension's worker.
-enum Work {
-    Ask(Box<Waiting>),
-    Observe(Observed),
-}
-
-/// Runs one piece of an extension's code.
-struct AskWorker;
-
-impl Actor for AskWorker {
-    type Msg = Work;
-    type State = Arc<dyn Extension>;
-    type Arguments = Arc<dyn Extension>;
-
-    async fn pre_start(
-        &self,
-        _: ActorRef<Work>,
-        extension: Arc<dyn Extension>,
-    ) -> Result<Arc<dyn Extension>, ActorProcessingErr> {
-        Ok(extension)
-    }
-
-    async fn handle(
-        &self,
-        myself: ActorRef<Work>,
-        work: Work,
-        extension: &mut Arc<dyn Extension>,
-    ) -> Result<(), ActorProcessingErr> {
-        match work {
-            Work::Ask(waiting) => {
-                let Waiting { ask, deadline, mut reply, .. } = *waiting;
-                // Who asked may have gone away: then nobody needs the answer.
-                let answer = tokio::select! {
-                    answer = timeout(deadline, contract::answer(&**extension, ask)) => answer,
-                    () = reply.closed() => { myself.stop(None); return Ok(()) }
-                };
-                let answer = match answer {
-                    Ok(answer) => answer.map_err(|error| error.to_string()),
-                    Err(_) => Err(format!("no answer within {} ms", deadline.as_millis())),
-                };
-                // Nobody waits any more: nothing to do.
-                let _ = reply.send(answer);
-            }
-            Work::Observe(observed) => {
-                if let Err(error) = extension.observe(observed).await {
-                    tracing::warn!(extension = extension.name(), %error, "an observer failed");
-                }
-            }
-        }
-        myself.stop(None);
-        Ok(())
+/// Lets the extension hear the next message of the bus.
+async fn listen(myself: &ActorRef<ExtMsg>, state: &mut ExtState) {
+    if state.hearing.is_none()
+        && let Some(message) = state.heard.pop_front()
+    {
+        let work = Work::Hear(message, state.args.control.clone());
+        state.hearing = spawn_work(myself, &state.args, "hears", work).await;
     }
 }
+
+async fn spawn_work(myself: &ActorRef<ExtMsg>, args: &Observer, what: &str, work: Work) -> Option<ActorId> {
+    let (kind, label) = (work.kind(), format!("{} {what}", args.extension.name()));
+    let worker = spawn_worker(kind, label, ExtensionWorker, args.extension.clone(), work, myself.get_cell()).await;
+    worker.ok().map(|worker| worker.id())
+}
+
+#[cfg(test)]
+mod tests;

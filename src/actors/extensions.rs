@@ -12,10 +12,9 @@ use tokio::time::Instant;
 
 use super::{
     address::Addr,
-    extension::{ExtArgs, ExtensionActor},
+    extension::{ExtensionActor, Observer},
     reply::ReplyTo,
     restart::{Exit, RestartDecision, RestartKind, RestartPolicy},
-    shared::Observer,
     spawn::{ended, spawn},
     trace,
 };
@@ -94,6 +93,12 @@ impl RunningExtensions {
 
     fn get(&self, number: u64) -> Option<Observer> {
         self.lock().by_number.get(&number).map(|place| place.observer.clone())
+    }
+
+    /// All of them.
+    #[must_use]
+    pub fn observers(&self) -> Vec<Observer> {
+        self.lock().by_number.values().map(|place| place.observer.clone()).collect()
     }
 
     fn numbers(&self) -> Vec<u64> {
@@ -178,10 +183,10 @@ impl Actor for Extensions {
 
 impl ExtensionsState {
     async fn start(&mut self, myself: &ActorRef<ExtensionsMsg>, number: u64) {
-        let Some(Observer { extension, slot, watches }) = self.places.get(number) else { return };
-        let name = extension.name().to_owned();
-        let args = ExtArgs { extension, watches: watches.clone() };
-        match spawn("Extension", name, ExtensionActor, args, myself.get_cell()).await {
+        let Some(observer) = self.places.get(number) else { return };
+        let (name, slot, watches) =
+            (observer.extension.name().to_owned(), observer.slot.clone(), observer.watches.clone());
+        match spawn("Extension", name, ExtensionActor, observer, myself.get_cell()).await {
             Ok(addr) => {
                 self.running.insert(addr.id(), number);
                 slot.fill(addr);

@@ -5,7 +5,8 @@
 //! | [`runtime`], [`extensions`], [`fleet`], [`agent`] | the supervisors, from the root down |
 //! | [`session_writer`], [`event_bus`], [`compactor`], [`jobs`], [`turn_loop`] | the actors of one agent, in the order of their start |
 //! | [`prepare`], [`provider_stream`], [`tool_batch`], [`tool_call`], [`asker`], [`call_guard`], [`input_guard`], [`store_check`], [`job_worker`], [`replacing`], [`farewell`] | workers: one piece of work each; only they may wait |
-//! | [`extension`], [`chain`] | extensions: their actor, and how they are asked |
+//! | [`extension`], [`extension_worker`], [`chain`] | extensions: their actor, its workers, and how they are asked |
+//! | [`extension_commands`], [`extension_host`] | their slash commands, and the agents as they reach them |
 //! | [`compaction`] | what a compaction folds away, what a branch that is left comes to, and the requests for summaries |
 //! | [`agent_factory`] | what makes an agent on a session |
 //! | [`dispatch`] | where a request of a virtual model goes |
@@ -25,6 +26,9 @@ pub mod compactor;
 pub mod dispatch;
 pub mod event_bus;
 pub mod extension;
+pub mod extension_commands;
+pub mod extension_host;
+pub mod extension_worker;
 pub mod extensions;
 pub mod farewell;
 pub mod fleet;

@@ -107,6 +107,10 @@ impl Actor for Runtime {
         myself: ActorRef<RuntimeMsg>,
         args: RuntimeArgs,
     ) -> Result<RuntimeState, ActorProcessingErr> {
+        for observer in args.extensions.observers() {
+            let me = Addr::of(&myself);
+            observer.control.backstage().on_end(move || me.tell(RuntimeMsg::Done(0)));
+        }
         let mut state = RuntimeState {
             extensions: args.extensions,
             agents: args.agents,

@@ -4,7 +4,7 @@ use std::{
     path::PathBuf,
     sync::{
         Arc, Mutex, MutexGuard, OnceLock, PoisonError,
-        atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering},
+        atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering},
     },
 };
 
@@ -16,7 +16,8 @@ use super::{
     chain::Chain,
     compactor::CompactorMsg,
     event_bus::{self, BusMsg},
-    extension::{ExtMsg, Watches},
+    extension::ExtMsg,
+    extension_host::Host,
     jobs::JobsMsg,
     retry::RetrySettings,
     route_facts::last_dispatch,
@@ -25,7 +26,7 @@ use super::{
     turn_loop::LoopMsg,
 };
 use crate::{
-    extensions::{Extension, Permissions, Questions},
+    extensions::{Backstage, Permissions, Questions},
     protocol::{
         EntryId, Event, Model, ModelRef, StreamEvent, ThinkingLevel,
         ask::AskPoint,
@@ -34,14 +35,17 @@ use crate::{
         event::{NoticeLevel, Seq},
         route::VIRTUAL_API,
         section::{self, SectionMoment, SectionSource},
+        wire::CommandInfo,
     },
     providers::{CacheRetention, Provider, RequestRetry, Timeouts, catalogue::LiveCatalogue},
     store::{settings::values::CompactionSettings, tree::TreeView},
     tools::{
-        FileMemory, SessionFacts, Tool, checkpoints::Checkpointing, jobs::JobBoard, operations::Operations,
+        FileMemory, LiveTools, SessionFacts, Tool, checkpoints::Checkpointing, jobs::JobBoard, operations::Operations,
         permissions::plan::PLAN_SECTION,
     },
 };
+
+pub use super::extension::Observer;
 
 /// Gives the provider that speaks a model's wire.
 pub trait ProviderSource: Send + Sync {
@@ -61,6 +65,11 @@ pub trait ResourceSource: Send + Sync {
 
     /// A user's text with skills and prompt templates expanded.
     fn expand(&self, text: &str) -> String;
+
+    /// Slash commands that prompts may use for them.
+    fn commands(&self) -> Vec<CommandInfo> {
+        Vec::new()
+    }
 }
 
 /// Keeps settings that commands change.
@@ -70,6 +79,11 @@ pub trait SettingsSink: Send + Sync {
     /// # Errors
     /// Why it could not be stored.
     fn set(&self, path: &[&str], value: Value) -> Result<(), String>;
+
+    /// All settings in force, a copy.
+    fn all(&self) -> Value {
+        Value::Null
+    }
 
     /// When and how far a session is compacted.
     fn compaction(&self, model: Option<&ModelRef>) -> CompactionSettings {
@@ -86,23 +100,6 @@ pub trait SettingsSink: Send + Sync {
     fn thinking_for(&self, model: &Model) -> Option<ThinkingLevel>;
 }
 
-/// An extension that watches agents.
-#[derive(Clone)]
-pub struct Observer {
-    /// The extension.
-    pub extension: Arc<dyn Extension>,
-    /// Its actor.
-    pub slot: Slot<ExtMsg>,
-    /// What it watches.
-    pub watches: Watches,
-}
-
-impl std::fmt::Debug for Observer {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Observer({})", self.extension.name())
-    }
-}
-
 /// What an agent is made of. Fixed for its life.
 pub struct AgentConfig {
     /// The folder that it works in.
@@ -114,13 +111,15 @@ pub struct AgentConfig {
     /// Wires.
     pub providers: Arc<dyn ProviderSource>,
     /// All tools that can be activated.
-    pub tools: Arc<Vec<Arc<dyn Tool>>>,
+    pub tools: LiveTools,
     /// The command line says which tools are active: a branch that had others does not change them.
     pub tools_chosen: bool,
     /// Interceptors.
     pub chain: Chain,
     /// Extensions that watch.
     pub observers: Vec<Observer>,
+    /// What the extensions share.
+    pub backstage: Backstage,
     /// Prompt, skills, templates.
     pub resources: Arc<dyn ResourceSource>,
     /// Who adds sections to the prompt, in the order in which they come behind its own. Of two with one name the first
@@ -241,6 +240,8 @@ pub struct AgentShared {
     ///
     /// [`Turn::phase`]: super::turn::Turn::phase
     pub phase: watch::Sender<&'static str>,
+    /// Messages that wait in its queues.
+    pub waiting: AtomicUsize,
     /// The session's tree, as of the last append.
     pub tree: watch::Sender<Option<TreeView>>,
     /// What its tools have read.
@@ -269,6 +270,7 @@ impl AgentShared {
             told_running: AtomicBool::new(false),
             stream_permits: Arc::new(Semaphore::new(STREAM_PERMITS)),
             phase: watch::Sender::new("idle"),
+            waiting: AtomicUsize::new(0),
             tree: watch::Sender::new(None),
             file_memory: Arc::default(),
             job_board: Arc::default(),
@@ -281,6 +283,7 @@ impl AgentShared {
                 shared.publish(vec![event]);
             }
         });
+        shared.config.backstage.attach(shared.id.clone(), Host::of(&shared));
         for observer in &shared.config.observers {
             let to = Recipient::of_slot(observer.slot.clone(), ExtMsg::Delivery);
             let subscriber = event_bus::subscriber(SubscriberKind::Coalescing, to);
@@ -352,7 +355,8 @@ impl AgentShared {
     #[must_use]
     pub fn active_tools(&self) -> Vec<Arc<dyn Tool>> {
         let names = self.selection().active_tools.clone();
-        let known = |name: &String| self.config.tools.iter().find(|tool| tool.declaration().name == *name).cloned();
+        let tools = self.config.tools.now();
+        let known = |name: &String| tools.iter().find(|tool| tool.declaration().name == *name).cloned();
         names.iter().filter_map(known).collect()
     }
 

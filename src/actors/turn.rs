@@ -58,6 +58,10 @@ pub struct Turn {
     storing_held: usize,
     /// The last attempt to store something failed: what is held waits for the next occasion.
     refused: bool,
+    /// Messages of extensions that wait for the end of the turn.
+    after_turn: Vec<EntryBody>,
+    /// Messages of extensions that wait for the next prompt, and come behind it.
+    behind_prompt: Vec<EntryBody>,
     /// Commands that wait until an idle agent has stored an entry.
     deferred: VecDeque<Input>,
     /// Calls that a crash of an earlier process left without results.
@@ -101,6 +105,8 @@ impl Turn {
             held: resume.held,
             storing_held: 0,
             refused: false,
+            after_turn: Vec::new(),
+            behind_prompt: Vec::new(),
             deferred: VecDeque::new(),
             open: None,
             idle_waiters: Vec::new(),
@@ -150,6 +156,9 @@ impl Turn {
         match input {
             Input::Prompt { pending, behavior, ticket } => self.prompt(pending, behavior, ticket),
             Input::Queue { kind, pending, ticket } => self.enqueue(kind, pending, ticket),
+            Input::Message { pending, trigger_turn, deliver_as, ticket } => {
+                self.message(pending, trigger_turn, deliver_as, ticket);
+            }
             Input::ClearQueue(ticket) => self.clear_queue(ticket),
             Input::SetQueueMode(kind, mode) => self.queues.set_mode(kind, mode),
             Input::Abort(ticket) => self.abort(ticket),
@@ -267,6 +276,10 @@ impl Turn {
             Then::TurnEntries(decision) => {
                 self.publish_drafts(&entries);
                 self.after_turn(decision);
+            }
+            Then::AfterTurn(decision) => {
+                self.publish_entries(&entries);
+                self.behind_turn(decision);
             }
             Then::Omit(delay) => {
                 self.publish_entries(&entries);

@@ -7,7 +7,7 @@ use crate::protocol::{
     AssistantMessage, CommandError, Entry, EntryBody, EntryId, Event, Failure, ModelRef, Reply, ThinkingLevel,
     ToolCall,
     ask::{Ask, Verdict},
-    command::{QueueKind, QueueMode},
+    command::{DeliverAs, QueueKind, QueueMode},
     event::CompactionReason,
 };
 
@@ -61,6 +61,17 @@ pub enum Input {
         kind: QueueKind,
         /// The message.
         pending: Pending,
+        /// Who wants to know.
+        ticket: Ticket,
+    },
+    /// A message of an extension; see [`Command::SendMessage`](crate::protocol::Command::SendMessage).
+    Message {
+        /// The message.
+        pending: Pending,
+        /// Whether the model is to answer it.
+        trigger_turn: Option<bool>,
+        /// When it is delivered.
+        deliver_as: DeliverAs,
         /// Who wants to know.
         ticket: Ticket,
     },

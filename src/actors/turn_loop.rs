@@ -16,7 +16,7 @@ mod workers;
 use std::{
     collections::{HashMap, VecDeque},
     mem,
-    sync::Arc,
+    sync::{Arc, atomic::Ordering},
 };
 
 use ractor::{Actor, ActorId, ActorProcessingErr, ActorRef, SupervisionEvent};
@@ -134,6 +134,8 @@ pub struct LoopState {
     tickets: HashMap<Ticket, ReplyTo>,
     last_ticket: Ticket,
     intake: VecDeque<intake::Waiting>,
+    /// Who waits for idleness while inputs are still looked at.
+    idle_waiters: Vec<ReplyTo>,
     /// Inputs that an earlier incarnation took, whose answers may have been lost.
     taken: HashMap<String, Disposition>,
     spans: spans::Spans,
@@ -170,6 +172,7 @@ impl Actor for TurnLoop {
             tickets: HashMap::new(),
             last_ticket: 0,
             intake: VecDeque::new(),
+            idle_waiters: Vec::new(),
             taken: HashMap::new(),
             spans: spans::Spans::default(),
         })
@@ -297,6 +300,7 @@ impl LoopState {
     fn step(&mut self, input: Input) -> Option<Vec<Effect>> {
         let turn = self.turn.as_mut()?;
         let effects = turn.on(now_ms(), input);
+        self.shared.waiting.store(turn.queues().len(), Ordering::Relaxed);
         self.shared.phase.send_replace(turn.phase());
         Some(effects)
     }
@@ -358,8 +362,8 @@ impl LoopState {
     }
 
     fn read_only(&self) -> std::collections::HashSet<String> {
-        let tools = self.shared.config.tools.iter().filter(|tool| tool.is_read_only());
-        tools.map(|tool| tool.declaration().name.clone()).collect()
+        let tools = self.shared.config.tools.now();
+        tools.iter().filter(|tool| tool.is_read_only()).map(|tool| tool.declaration().name.clone()).collect()
     }
 
     /// What is selected for the next request.

@@ -31,7 +31,7 @@ use crate::{
         agent_factory::{AgentFactory, MadeAgent, Making, OpenSession, Retiring},
         shared::{AgentShared, Observer},
     },
-    extensions::{Extension, ExtensionRegistry, Questions},
+    extensions::{Backstage, Extension, ExtensionRegistry, Questions},
     providers::{
         Provider,
         catalogue::{Catalogue, LiveCatalogue},
@@ -39,6 +39,7 @@ use crate::{
         local::Found,
     },
     store::settings::Settings,
+    tools::LiveTools,
 };
 
 /// See the module.
@@ -57,8 +58,8 @@ pub struct Base {
     pub catalogue: LiveCatalogue,
     /// Model servers of this machine that were looked for.
     pub servers: Vec<Found>,
-    /// Questions to people.
-    pub questions: Questions,
+    /// What the extensions share.
+    pub backstage: Backstage,
     /// The machine that tools work on, when it is another one.
     pub remote: Option<Arc<Remote>>,
     extensions: Mutex<LoadedExtensions>,
@@ -78,12 +79,13 @@ struct Held {
 pub struct LoadedExtensions {
     registry: ExtensionRegistry,
     observers: Vec<Observer>,
+    backstage: Backstage,
 }
 
 impl LoadedExtensions {
-    fn new(registry: ExtensionRegistry) -> Self {
-        let observers = registry.iter().map(|extension| observer(extension.clone())).collect();
-        Self { registry, observers }
+    fn new(registry: ExtensionRegistry, backstage: &Backstage) -> Self {
+        let observers = registry.iter().map(|extension| Observer::new(extension.clone(), backstage)).collect();
+        Self { registry, observers, backstage: backstage.clone() }
     }
 
     /// What they bring.
@@ -95,7 +97,7 @@ impl LoadedExtensions {
     /// Their places, and behind them one for an extension of the agent's own.
     #[must_use]
     pub fn observers_with(&self, last: Arc<dyn Extension>) -> Vec<Observer> {
-        self.observers.iter().cloned().chain([observer(last)]).collect()
+        self.observers.iter().cloned().chain([Observer::new(last, &self.backstage)]).collect()
     }
 
     /// Those that can be made anew are; the others go on in their places.
@@ -103,15 +105,16 @@ impl LoadedExtensions {
         let registry = self.registry.renewed();
         let again = |extension: &Arc<dyn Extension>| {
             let same = self.observers.iter().find(|known| Arc::ptr_eq(&known.extension, extension));
-            same.cloned().unwrap_or_else(|| observer(extension.clone()))
+            same.cloned().unwrap_or_else(|| {
+                // Whatever the one before registered goes with it.
+                self.backstage.tools.forget(extension.name());
+                Observer::new(extension.clone(), &self.backstage)
+            })
         };
         let observers = registry.iter().map(again).collect();
-        Self { registry, observers }
+        self.backstage.tools.replace_base(setup::all_tools(&registry));
+        Self { registry, observers, backstage: self.backstage.clone() }
     }
-}
-
-fn observer(extension: Arc<dyn Extension>) -> Observer {
-    Observer { extension, slot: Default::default(), watches: Default::default() }
 }
 
 impl Base {
@@ -144,6 +147,9 @@ impl Base {
             }
             None => None,
         };
+        let tools = LiveTools::new(setup::all_tools(extensions));
+        let backstage = Backstage::new(tools, Questions::default(), extensions.flag_values());
+        let loaded = LoadedExtensions::new(extensions.clone(), &backstage);
         Ok(Self {
             environment: environment.clone(),
             mode,
@@ -152,9 +158,9 @@ impl Base {
             script,
             catalogue,
             servers,
-            questions: Questions::default(),
+            backstage,
             remote,
-            extensions: Mutex::new(LoadedExtensions::new(extensions.clone())),
+            extensions: Mutex::new(loaded),
             held: Mutex::default(),
             agents: AtomicUsize::new(0),
         })
@@ -188,10 +194,10 @@ impl Base {
         chosen: ChosenSession,
         (settings, project): (Settings, Project),
     ) -> Result<MadeAgent, StartError> {
-        let Setup { shared, commands, closings } = setup::build(self, chosen, settings, &project).await?;
+        let Setup { shared, closings } = setup::build(self, chosen, settings, &project).await?;
         let held = Held { shared: shared.clone(), closings };
         self.held.lock().unwrap_or_else(PoisonError::into_inner).insert(shared.id.clone(), held);
-        Ok(MadeAgent { shared, commands })
+        Ok(MadeAgent { shared })
     }
 
     /// The exit code, after a last attempt to save what the disk refused.

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use clap::{Arg, CommandFactory as _};
 
 use super::args::{LowArgs, MULTI_LETTER};
+use crate::extensions::flags::{FlagDeclaration, FlagKind};
 
 const HEAD: &str = "troupe: a coding agent whose every part is a supervised actor
 
@@ -46,9 +47,10 @@ const WIDTH: usize = 100;
 /// Where the explanations begin.
 const INDENT: usize = 36;
 
-/// The help text: every flag of the table, in the table's groups and order. Plain text, ends with a line break.
+/// The help text: every flag of the table, in the table's groups and order, then those of extensions. Plain text, ends
+/// with a line break.
 #[must_use]
-pub fn text() -> String {
+pub fn text(extensions: &[(String, FlagDeclaration)]) -> String {
     let command = LowArgs::command();
     let mut out = HEAD.to_owned();
     let mut group = None;
@@ -58,6 +60,16 @@ pub fn text() -> String {
             let _ = write!(out, "\n{}:\n", group.unwrap_or_default());
         }
         row(&mut out, &flag(arg), &arg.get_help().map(ToString::to_string).unwrap_or_default());
+    }
+    if !extensions.is_empty() {
+        out.push_str("\nExtensions:\n");
+    }
+    for (extension, flag) in extensions {
+        let value = match flag.kind {
+            FlagKind::Switch => "",
+            FlagKind::Text { .. } => " VALUE",
+        };
+        row(&mut out, &format!("--{}{value}", flag.name), &format!("{} (of {extension})", flag.description));
     }
     out + TAIL
 }
@@ -101,7 +113,8 @@ mod tests {
 
     #[test]
     fn the_help_names_every_flag_with_its_short_form_and_explains_it() {
-        let help = text();
+        let help = text(&[("plans".to_owned(), FlagDeclaration::text("preset", "Which preset", None))]);
+        assert!(help.contains("\nExtensions:\n  --preset VALUE") && help.contains("Which preset (of plans)"));
         let command = LowArgs::command();
         for arg in command.get_arguments() {
             let flag = flag(arg);

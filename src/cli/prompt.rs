@@ -139,24 +139,6 @@ impl ProjectResources {
     pub fn warnings(&self) -> &[String] {
         &self.warnings
     }
-
-    /// Slash commands that prompts may use.
-    #[must_use]
-    pub fn commands(&self) -> Vec<CommandInfo> {
-        let templates = self.templates.iter().map(|template| CommandInfo {
-            name: template.name.clone(),
-            description: Some(template.description.clone()).filter(|text| !text.is_empty()),
-            source: CommandSource::Prompt,
-            source_info: wire_source(&template.source),
-        });
-        let skills = self.skills.iter().filter(|_| self.shows_skills).map(|skill| CommandInfo {
-            name: format!("skill:{}", skill.name),
-            description: Some(skill.description.clone()),
-            source: CommandSource::Skill,
-            source_info: wire_source(&skill.source),
-        });
-        templates.chain(skills).collect()
-    }
 }
 
 /// The folders of a run, for work on other threads.
@@ -254,5 +236,21 @@ impl ResourceSource for ProjectResources {
             tracing::warn!(%warning, "a skill");
         }
         loaded.value.into_owned()
+    }
+
+    fn commands(&self) -> Vec<CommandInfo> {
+        let templates = self.templates.iter().map(|template| CommandInfo {
+            name: template.name.clone(),
+            description: Some(template.description.clone()).filter(|text| !text.is_empty()),
+            source: CommandSource::Prompt,
+            source_info: wire_source(&template.source),
+        });
+        let skills = self.skills.iter().filter(|_| self.shows_skills).map(|skill| CommandInfo {
+            name: format!("skill:{}", skill.name),
+            description: Some(skill.description.clone()),
+            source: CommandSource::Skill,
+            source_info: wire_source(&skill.source),
+        });
+        templates.chain(skills).collect()
     }
 }

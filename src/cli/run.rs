@@ -81,8 +81,8 @@ fn begin(environment: &Environment, args: HiArgs, terminals: Terminals, extensio
     }
     match args.task {
         Task::Help => {
-            print(&help::text());
-            if let Some(error) = args.unknown_options(&[]) {
+            print(&help::text(&extensions.flags()));
+            if let Some(error) = args.unknown_options(&flag_names(&extensions)) {
                 warn(&error.to_string());
             }
             return Exit::Done;
@@ -92,8 +92,12 @@ fn begin(environment: &Environment, args: HiArgs, terminals: Terminals, extensio
         }
         Task::Run(_) => {}
     }
-    if let Some(error) = args.unknown_options(&[]) {
+    if let Some(error) = args.unknown_options(&flag_names(&extensions)) {
         return fail(&error.to_string());
+    }
+    let given: Vec<_> = args.extension_flags.iter().map(|flag| (flag.name.as_str(), flag.value.text())).collect();
+    if let Err(errors) = extensions.set_flags(&given) {
+        return errors.iter().fold(Exit::Failed, |_, error| fail(&error.to_string()));
     }
     let Task::Run(mut mode) = args.task else { return Exit::Failed };
     let prompts = match gather(environment, &args, &mut mode, terminals) {
@@ -110,6 +114,10 @@ fn begin(environment: &Environment, args: HiArgs, terminals: Terminals, extensio
         Ok(exit) => exit,
         Err(StartError::Failed(text)) => fail(&text),
     }
+}
+
+fn flag_names(extensions: &ExtensionRegistry) -> Vec<String> {
+    extensions.flags().into_iter().map(|(_, flag)| flag.name).collect()
 }
 
 /// The prompts of the run: what was piped in, the `@files`, the messages.

@@ -26,7 +26,7 @@ use crate::{
         shared::{AgentConfig, AgentShared, ProviderSource, Selection, SettingsSink},
     },
     extensions::ExtensionRegistry,
-    protocol::{EntryBody, Model, ModelRef, ThinkingLevel, wire::CommandInfo},
+    protocol::{EntryBody, Model, ModelRef, ThinkingLevel},
     providers::{
         self, CacheRetention, Provider, RequestRetry, Secret, Timeouts,
         catalogue::{Catalogue, LiveCatalogue, OFFLINE, SCRIPT, TROUPE},
@@ -55,8 +55,6 @@ use crate::{
 pub struct Setup {
     /// The agent.
     pub shared: Arc<AgentShared>,
-    /// Slash commands that prompts may use.
-    pub commands: Vec<CommandInfo>,
     /// What ends the agent's sandboxes.
     pub closings: Closings,
 }
@@ -71,13 +69,13 @@ pub async fn build(
     settings: Settings,
     project: &Project,
 ) -> Result<Setup, StartError> {
-    let Base { environment, args, deck, .. } = base;
+    let Base { environment, args, deck, backstage, .. } = base;
     let extensions = &base.extensions();
     let live = base.catalogue.clone();
     let catalogue = live.now();
     let view = chosen.store.view();
     let (context, before) = (view.context(), view.selection());
-    let tools = all_tools(extensions.registry());
+    let tools: ToolSet = backstage.tools.now().iter().cloned().collect();
     let active = active_tools(args, &settings, &tools, &chosen, &context)?;
     let has_messages = !context.messages.is_empty();
     let Some(choice) = choose_model(args, &settings, &catalogue, &chosen, (&before, has_messages), deck)? else {
@@ -98,9 +96,8 @@ pub async fn build(
         resources = resources.elsewhere(works_with.cwd.clone(), remote.context_files());
     }
     resources.warnings().iter().for_each(|warning| warn(warning));
-    let commands = resources.commands();
 
-    let questions = base.questions.clone();
+    let questions = backstage.questions.clone();
     let permissions =
         permissions::guard(environment, args, &settings, &works_with.cwd, &questions, works_with.operations.clone())?;
     // The last one: it judges what is left when all others have changed what they want.
@@ -161,7 +158,8 @@ pub async fn build(
             transport: deck.transport(),
         }),
         catalogue: live,
-        tools: Arc::new(tools.iter().cloned().collect()),
+        tools: backstage.tools.clone(),
+        backstage: backstage.clone(),
         tools_chosen: args.tools.selects(),
         chain: Chain::new(links),
         observers,
@@ -181,7 +179,7 @@ pub async fn build(
     let place =
         SessionPlace::new(chosen.store, chosen.journal).with_checkpoints(checkpoints).with_saving(sync, on_refusal);
     let shared = AgentShared::new(base.next_agent(), Arc::new(config), place, selection);
-    Ok(Setup { shared, commands, closings: works_with.closings })
+    Ok(Setup { shared, closings: works_with.closings })
 }
 
 /// The catalogue with what extensions register; what is wrong with it is told.
@@ -245,7 +243,8 @@ fn is_news(model: &Model, before: &BranchSelection, catalogue: &Catalogue) -> bo
     of_branch.as_ref() != Some(&name) && (is_virtual(&name) || of_branch.as_ref().is_some_and(is_virtual))
 }
 
-fn all_tools(extensions: &ExtensionRegistry) -> ToolSet {
+/// The tools of the program with those that extensions bring.
+pub(super) fn all_tools(extensions: &ExtensionRegistry) -> ToolSet {
     let mut tools = ToolSet::builtin();
     for tool in extensions.tools() {
         tools.remove(&tool.declaration().name);
@@ -393,6 +392,10 @@ impl ProviderSource for Wires {
 struct Stored(Mutex<Settings>);
 
 impl SettingsSink for Stored {
+    fn all(&self) -> Value {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).effective()
+    }
+
     fn compaction(&self, model: Option<&ModelRef>) -> CompactionSettings {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).compaction(model)
     }

@@ -114,10 +114,10 @@ async fn serve(
     prompts: Vec<Input>,
     fail_when_denied: bool,
 ) -> Result<Exit, StartError> {
-    let MadeAgent { shared, commands } = agent;
+    let MadeAgent { shared } = agent;
     let observers = shared.config.observers.clone();
     let front: Arc<dyn FrontFactory> = match mode {
-        Mode::Rpc => Arc::new(RpcFactory { shared, commands, factory: base.clone() }),
+        Mode::Rpc => Arc::new(RpcFactory { shared, factory: base.clone() }),
         Mode::Json => Arc::new(PrinterFactory { shared, mode: PrintMode::Json, prompts, fail_when_denied }),
         Mode::Print | Mode::Interactive => {
             Arc::new(PrinterFactory { shared, mode: PrintMode::Text, prompts, fail_when_denied })

@@ -25,7 +25,13 @@ use crate::{
     tools::Tool,
 };
 
-use super::models::ModelRegistrar;
+use super::{
+    bus::BusMessage,
+    commands::{CommandCall, CommandDeclaration, Completion},
+    control::{AgentHandle, Control},
+    flags::FlagDeclaration,
+    models::ModelRegistrar,
+};
 
 /// A boxed answer.
 pub type Answer<'a, T> = Pin<Box<dyn Future<Output = Result<T, ExtensionError>> + Send + 'a>>;
@@ -83,117 +89,161 @@ pub trait Extension: Send + Sync + 'static {
         Ok(())
     }
 
-    /// How long it may take at a point, from the start of handling.
+    /// Flags of the command line that it has. Asked once, before the command line is judged.
+    fn flags(&self) -> Vec<FlagDeclaration> {
+        Vec::new()
+    }
+
+    /// Slash commands that it has now.
+    fn commands(&self) -> Vec<CommandDeclaration> {
+        Vec::new()
+    }
+
+    /// Channels of the bus on which it listens.
+    fn channels(&self) -> &[&str] {
+        &[]
+    }
+
+    /// Called when its actor starts, and again when that was started again. The handle may be kept.
+    fn start(&self, control: &Control) {
+        let _ = control;
+    }
+
+    /// Somebody gave one of its commands. It has all the time that it needs; the prompt is answered when it is done.
+    fn command<'a>(&'a self, call: CommandCall, agent: AgentHandle) -> Answer<'a, ()> {
+        drop(agent);
+        let text = format!("it has the command {} and does nothing for it", call.name);
+        Box::pin(async move { Err(ExtensionError(text)) })
+    }
+
+    /// Ways to go on with the arguments of one of its commands.
+    fn complete<'a>(&'a self, call: CommandCall, agent: AgentHandle) -> Answer<'a, Vec<Completion>> {
+        let _ = (call, agent);
+        ready(Vec::new())
+    }
+
+    /// A message came on one of its channels. They come one at a time, in order.
+    fn heard<'a>(&'a self, message: BusMessage, control: &'a Control) -> Answer<'a, ()> {
+        let _ = (message, control);
+        ready(())
+    }
+
+    /// How long it may take at a point, from the start of handling; the time of its open dialogs does not count.
     fn deadline(&self, point: AskPoint) -> Duration {
         point.deadline()
     }
 
     /// Sees events. Slow observers lag; they never hold up an agent.
-    fn observe<'a>(&'a self, observed: Observed) -> Answer<'a, ()> {
-        let _ = observed;
+    fn observe<'a>(&'a self, observed: Observed, agent: AgentHandle) -> Answer<'a, ()> {
+        let _ = (observed, agent);
         ready(())
     }
 
     /// A user's input is about to be taken.
-    fn input<'a>(&'a self, ask: InputAsk) -> Answer<'a, InputVerdict> {
-        let _ = ask;
+    fn input<'a>(&'a self, ask: InputAsk, agent: AgentHandle) -> Answer<'a, InputVerdict> {
+        let _ = (ask, agent);
         ready(InputVerdict::default())
     }
 
     /// A user's shell command is about to run.
-    fn user_bash<'a>(&'a self, ask: UserBashAsk) -> Answer<'a, UserBashVerdict> {
-        let _ = ask;
+    fn user_bash<'a>(&'a self, ask: UserBashAsk, agent: AgentHandle) -> Answer<'a, UserBashVerdict> {
+        let _ = (ask, agent);
         ready(UserBashVerdict::default())
     }
 
     /// A trace is about to begin.
-    fn before_agent_start<'a>(&'a self, ask: BeforeAgentStartAsk) -> Answer<'a, BeforeAgentStartVerdict> {
-        let _ = ask;
+    fn before_agent_start<'a>(
+        &'a self,
+        ask: BeforeAgentStartAsk,
+        agent: AgentHandle,
+    ) -> Answer<'a, BeforeAgentStartVerdict> {
+        let _ = (ask, agent);
         ready(BeforeAgentStartVerdict::default())
     }
 
     /// Another turn is about to begin.
-    fn before_turn<'a>(&'a self, ask: BeforeTurnAsk) -> Answer<'a, BeforeTurnVerdict> {
-        let _ = ask;
+    fn before_turn<'a>(&'a self, ask: BeforeTurnAsk, agent: AgentHandle) -> Answer<'a, BeforeTurnVerdict> {
+        let _ = (ask, agent);
         ready(BeforeTurnVerdict::default())
     }
 
     /// The conversation is about to become a request (`transformContext`).
-    fn context<'a>(&'a self, ask: ContextAsk) -> Answer<'a, ContextVerdict> {
-        let _ = ask;
+    fn context<'a>(&'a self, ask: ContextAsk, agent: AgentHandle) -> Answer<'a, ContextVerdict> {
+        let _ = (ask, agent);
         ready(ContextVerdict::default())
     }
 
     /// A virtual model that this extension registered is about to be called: which physical model answers. No answer,
     /// or one that names no physical model with credentials, fails the request.
-    fn route<'a>(&'a self, ask: RouteAsk) -> Answer<'a, RouteVerdict> {
+    fn route<'a>(&'a self, ask: RouteAsk, agent: AgentHandle) -> Answer<'a, RouteVerdict> {
+        drop(agent);
         let text = format!("it registered the virtual model {} and does not choose for it", ask.model);
         Box::pin(async move { Err(ExtensionError(text)) })
     }
 
     /// A model is about to be called.
-    fn before_request<'a>(&'a self, ask: BeforeRequestAsk) -> Answer<'a, BeforeRequestVerdict> {
-        let _ = ask;
+    fn before_request<'a>(&'a self, ask: BeforeRequestAsk, agent: AgentHandle) -> Answer<'a, BeforeRequestVerdict> {
+        let _ = (ask, agent);
         ready(BeforeRequestVerdict::default())
     }
 
     /// A message is complete and about to be stored.
-    fn message_end<'a>(&'a self, ask: MessageEndAsk) -> Answer<'a, MessageEndVerdict> {
-        let _ = ask;
+    fn message_end<'a>(&'a self, ask: MessageEndAsk, agent: AgentHandle) -> Answer<'a, MessageEndVerdict> {
+        let _ = (ask, agent);
         ready(MessageEndVerdict::default())
     }
 
     /// A tool is about to run.
-    fn tool_call<'a>(&'a self, ask: ToolCallAsk) -> Answer<'a, ToolCallVerdict> {
-        let _ = ask;
+    fn tool_call<'a>(&'a self, ask: ToolCallAsk, agent: AgentHandle) -> Answer<'a, ToolCallVerdict> {
+        let _ = (ask, agent);
         ready(ToolCallVerdict::default())
     }
 
     /// A tool has run.
-    fn tool_result<'a>(&'a self, ask: ToolResultAsk) -> Answer<'a, ToolResultVerdict> {
-        let _ = ask;
+    fn tool_result<'a>(&'a self, ask: ToolResultAsk, agent: AgentHandle) -> Answer<'a, ToolResultVerdict> {
+        let _ = (ask, agent);
         ready(ToolResultVerdict::default())
     }
 
     /// A turn is over.
-    fn turn_end<'a>(&'a self, ask: TurnEndAsk) -> Answer<'a, TurnEndVerdict> {
-        let _ = ask;
+    fn turn_end<'a>(&'a self, ask: TurnEndAsk, agent: AgentHandle) -> Answer<'a, TurnEndVerdict> {
+        let _ = (ask, agent);
         ready(TurnEndVerdict::default())
     }
 
     /// The agent is about to settle.
-    fn before_settle<'a>(&'a self, ask: BeforeSettleAsk) -> Answer<'a, BeforeSettleVerdict> {
-        let _ = ask;
+    fn before_settle<'a>(&'a self, ask: BeforeSettleAsk, agent: AgentHandle) -> Answer<'a, BeforeSettleVerdict> {
+        let _ = (ask, agent);
         ready(BeforeSettleVerdict::default())
     }
 
     /// Another session is about to take the place of this one.
-    fn before_switch<'a>(&'a self, ask: BeforeSwitchAsk) -> Answer<'a, ReplaceVerdict> {
-        let _ = ask;
+    fn before_switch<'a>(&'a self, ask: BeforeSwitchAsk, agent: AgentHandle) -> Answer<'a, ReplaceVerdict> {
+        let _ = (ask, agent);
         ready(ReplaceVerdict::default())
     }
 
     /// A session that is taken from this one is about to take its place.
-    fn before_fork<'a>(&'a self, ask: BeforeForkAsk) -> Answer<'a, ReplaceVerdict> {
-        let _ = ask;
+    fn before_fork<'a>(&'a self, ask: BeforeForkAsk, agent: AgentHandle) -> Answer<'a, ReplaceVerdict> {
+        let _ = (ask, agent);
         ready(ReplaceVerdict::default())
     }
 
     /// The session is about to end: the last chance to keep something. It is waited for, within the deadline.
-    fn session_shutdown<'a>(&'a self, ask: SessionShutdownAsk) -> Answer<'a, ()> {
-        let _ = ask;
+    fn session_shutdown<'a>(&'a self, ask: SessionShutdownAsk, agent: AgentHandle) -> Answer<'a, ()> {
+        let _ = (ask, agent);
         ready(())
     }
 
     /// Old history is about to be summarised. An extension that fails here is skipped, visibly.
-    fn before_compact<'a>(&'a self, ask: BeforeCompactAsk) -> Answer<'a, BeforeCompactVerdict> {
-        let _ = ask;
+    fn before_compact<'a>(&'a self, ask: BeforeCompactAsk, agent: AgentHandle) -> Answer<'a, BeforeCompactVerdict> {
+        let _ = (ask, agent);
         ready(BeforeCompactVerdict::default())
     }
 
     /// The conversation is about to go on at another entry. An extension that fails here is skipped, visibly.
-    fn before_tree<'a>(&'a self, ask: BeforeTreeAsk) -> Answer<'a, BeforeTreeVerdict> {
-        let _ = ask;
+    fn before_tree<'a>(&'a self, ask: BeforeTreeAsk, agent: AgentHandle) -> Answer<'a, BeforeTreeVerdict> {
+        let _ = (ask, agent);
         ready(BeforeTreeVerdict::default())
     }
 }
@@ -202,27 +252,27 @@ pub trait Extension: Send + Sync + 'static {
 ///
 /// # Errors
 /// What the extension could not do.
-pub async fn answer(extension: &dyn Extension, ask: Ask) -> Result<Verdict, ExtensionError> {
+pub async fn answer(extension: &dyn Extension, ask: Ask, agent: AgentHandle) -> Result<Verdict, ExtensionError> {
     Ok(match ask {
-        Ask::Input(ask) => Verdict::Input(extension.input(ask).await?),
-        Ask::UserBash(ask) => Verdict::UserBash(extension.user_bash(ask).await?),
-        Ask::BeforeAgentStart(ask) => Verdict::BeforeAgentStart(extension.before_agent_start(ask).await?),
-        Ask::BeforeTurn(ask) => Verdict::BeforeTurn(extension.before_turn(ask).await?),
-        Ask::Context(ask) => Verdict::Context(extension.context(ask).await?),
-        Ask::Route(ask) => Verdict::Route(extension.route(*ask).await?),
-        Ask::BeforeRequest(ask) => Verdict::BeforeRequest(extension.before_request(ask).await?),
-        Ask::MessageEnd(ask) => Verdict::MessageEnd(extension.message_end(ask).await?),
-        Ask::ToolCall(ask) => Verdict::ToolCall(extension.tool_call(ask).await?),
-        Ask::ToolResult(ask) => Verdict::ToolResult(extension.tool_result(*ask).await?),
-        Ask::TurnEnd(ask) => Verdict::TurnEnd(extension.turn_end(ask).await?),
-        Ask::BeforeSettle(ask) => Verdict::BeforeSettle(extension.before_settle(ask).await?),
-        Ask::BeforeSwitch(ask) => Verdict::BeforeSwitch(extension.before_switch(ask).await?),
-        Ask::BeforeFork(ask) => Verdict::BeforeFork(extension.before_fork(ask).await?),
+        Ask::Input(ask) => Verdict::Input(extension.input(ask, agent).await?),
+        Ask::UserBash(ask) => Verdict::UserBash(extension.user_bash(ask, agent).await?),
+        Ask::BeforeAgentStart(ask) => Verdict::BeforeAgentStart(extension.before_agent_start(ask, agent).await?),
+        Ask::BeforeTurn(ask) => Verdict::BeforeTurn(extension.before_turn(ask, agent).await?),
+        Ask::Context(ask) => Verdict::Context(extension.context(ask, agent).await?),
+        Ask::Route(ask) => Verdict::Route(extension.route(*ask, agent).await?),
+        Ask::BeforeRequest(ask) => Verdict::BeforeRequest(extension.before_request(ask, agent).await?),
+        Ask::MessageEnd(ask) => Verdict::MessageEnd(extension.message_end(ask, agent).await?),
+        Ask::ToolCall(ask) => Verdict::ToolCall(extension.tool_call(ask, agent).await?),
+        Ask::ToolResult(ask) => Verdict::ToolResult(extension.tool_result(*ask, agent).await?),
+        Ask::TurnEnd(ask) => Verdict::TurnEnd(extension.turn_end(ask, agent).await?),
+        Ask::BeforeSettle(ask) => Verdict::BeforeSettle(extension.before_settle(ask, agent).await?),
+        Ask::BeforeSwitch(ask) => Verdict::BeforeSwitch(extension.before_switch(ask, agent).await?),
+        Ask::BeforeFork(ask) => Verdict::BeforeFork(extension.before_fork(ask, agent).await?),
         Ask::SessionShutdown(ask) => {
-            extension.session_shutdown(ask).await?;
+            extension.session_shutdown(ask, agent).await?;
             Verdict::SessionShutdown
         }
-        Ask::BeforeCompact(ask) => Verdict::BeforeCompact(extension.before_compact(*ask).await?),
-        Ask::BeforeTree(ask) => Verdict::BeforeTree(extension.before_tree(*ask).await?),
+        Ask::BeforeCompact(ask) => Verdict::BeforeCompact(extension.before_compact(*ask, agent).await?),
+        Ask::BeforeTree(ask) => Verdict::BeforeTree(extension.before_tree(*ask, agent).await?),
     })
 }

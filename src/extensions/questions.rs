@@ -58,6 +58,12 @@ impl Questions {
         self.0.attended.store(true, Ordering::Release);
     }
 
+    /// Whether a front shows questions and brings answers.
+    #[must_use]
+    pub fn is_attended(&self) -> bool {
+        self.0.attended.load(Ordering::Acquire)
+    }
+
     /// Publishes an event of an agent.
     pub fn tell(&self, agent: &str, event: Event) {
         let publish = self.state().agents.get(agent).cloned();
@@ -86,7 +92,7 @@ impl Questions {
         dialog: Dialog,
         limit: Option<Duration>,
     ) -> Result<Answer, NoAnswer> {
-        if !self.0.attended.load(Ordering::Acquire) {
+        if !self.is_attended() {
             return Err(NoAnswer::Nobody);
         }
         let (sender, answer) = oneshot::channel();

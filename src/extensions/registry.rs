@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::{
     contract::{Extension, ExtensionError},
+    flags::{FlagDeclaration, FlagError, FlagValues},
     models::ModelRegistrar,
 };
 use crate::{protocol::section::SectionSource, providers::catalogue::LiveCatalogue, tools::Tool};
@@ -13,7 +14,10 @@ type MakeExtension = Arc<dyn Fn() -> Arc<dyn Extension> + Send + Sync>;
 
 /// An ordered list of extensions with unique names.
 #[derive(Clone, Default)]
-pub struct ExtensionRegistry(Vec<Registered>);
+pub struct ExtensionRegistry {
+    list: Vec<Registered>,
+    flags: FlagValues,
+}
 
 #[derive(Clone)]
 struct Registered {
@@ -47,7 +51,7 @@ impl ExtensionRegistry {
         if self.iter().any(|known| known.name() == name) {
             return Err(DuplicateExtension(name.to_owned()));
         }
-        self.0.push(registered);
+        self.list.push(registered);
         Ok(())
     }
 
@@ -58,12 +62,51 @@ impl ExtensionRegistry {
             extension: make.as_ref().map_or_else(|| extension.clone(), |make| make()),
             make: make.clone(),
         };
-        Self(self.0.iter().map(again).collect())
+        Self { list: self.list.iter().map(again).collect(), flags: self.flags.clone() }
     }
 
     /// The extensions in order.
     pub fn iter(&self) -> impl Iterator<Item = &Arc<dyn Extension>> {
-        self.0.iter().map(|registered| &registered.extension)
+        self.list.iter().map(|registered| &registered.extension)
+    }
+
+    /// The flags of all extensions, with the names of those that declared them; of two with one name the first counts.
+    #[must_use]
+    pub fn flags(&self) -> Vec<(String, FlagDeclaration)> {
+        let mut flags: Vec<(String, FlagDeclaration)> = Vec::new();
+        for extension in self.iter() {
+            for flag in extension.flags() {
+                if !flags.iter().any(|(_, known)| known.name == flag.name) {
+                    flags.push((extension.name().to_owned(), flag));
+                }
+            }
+        }
+        flags
+    }
+
+    /// Says what the command line gave: names of flags, and the text behind them where there was one. What was not
+    /// given has its default.
+    ///
+    /// # Errors
+    /// Flags that were not given as they must be, in their order.
+    pub fn set_flags(&self, given: &[(&str, Option<&str>)]) -> Result<(), Vec<FlagError>> {
+        let mut errors = Vec::new();
+        for (extension, flag) in self.flags() {
+            // The last one counts, as everywhere on the command line.
+            let value = given.iter().rev().find(|(name, _)| *name == flag.name).map(|(_, value)| *value);
+            match flag.read(value) {
+                Ok(Some(value)) => self.flags.set(&extension, &flag.name, value),
+                Ok(None) => {}
+                Err(error) => errors.push(error),
+            }
+        }
+        if errors.is_empty() { Ok(()) } else { Err(errors) }
+    }
+
+    /// The values of the flags.
+    #[must_use]
+    pub fn flag_values(&self) -> FlagValues {
+        self.flags.clone()
     }
 
     /// Has all extensions register their providers and virtual models; those that could not, and why.
@@ -79,7 +122,7 @@ impl ExtensionRegistry {
     /// Whether there is none.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.list.is_empty()
     }
 
     /// The sections of all extensions, in order.

@@ -6,7 +6,7 @@ use super::{
     checkpoint::{CheckpointInfo, Undo, UndoReport},
     entry::{EntryBody, EntryId},
     jobs::{JobList, JobOutput, JobsCommand},
-    message::{Block, Content, ImageBlock},
+    message::{Block, Content, CustomMessage, ImageBlock},
     model::{ModelRef, ThinkingLevel},
     navigation::{Navigate, Navigated},
     permission::PermissionMode,
@@ -61,6 +61,9 @@ pub struct Input {
     /// Where it comes from.
     #[serde(default)]
     pub source: InputSource,
+    /// It is taken as it stands: it names no command, skill or template.
+    #[serde(default)]
+    pub verbatim: bool,
 }
 
 impl Input {
@@ -79,6 +82,31 @@ impl Input {
         }
         blocks.extend(self.images.iter().cloned().map(Block::Image));
         Content::Blocks(blocks)
+    }
+}
+
+/// When a message of an extension reaches the model.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum DeliverAs {
+    /// At the next turn boundary of the running trace.
+    #[default]
+    Steer,
+    /// When the loop would stop.
+    FollowUp,
+    /// Behind the next prompt, idle or not.
+    NextTurn,
+}
+
+impl DeliverAs {
+    /// The queue that it means; none for what waits for the next prompt.
+    #[must_use]
+    pub fn queue(self) -> Option<QueueKind> {
+        match self {
+            Self::Steer => Some(QueueKind::Steer),
+            Self::FollowUp => Some(QueueKind::FollowUp),
+            Self::NextTurn => None,
+        }
     }
 }
 
@@ -146,6 +174,18 @@ pub enum Command {
     },
     /// Store an entry of an extension or of a front end.
     AppendEntry(Box<EntryBody>),
+    /// Take a message of an extension into the conversation.
+    SendMessage {
+        /// The message.
+        message: Box<CustomMessage>,
+        /// True: the model is to answer it. False: it is only stored, while a trace runs behind the current turn. None:
+        /// the model answers it when a trace runs.
+        trigger_turn: Option<bool>,
+        /// When it is delivered while a trace runs.
+        deliver_as: DeliverAs,
+    },
+    /// Other active tools from the next request on, in this order; names without a tool are left out.
+    SetActiveTools(Vec<String>),
     /// Answer an open question. One that nobody waits for any more is no failure.
     Answer {
         /// Which question.

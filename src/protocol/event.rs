@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::{
+    display::Display,
     entry::{Entry, EntryId},
     message::{AgentMessage, AssistantMessage, ToolResultMessage},
     model::{ModelRef, ThinkingLevel},
@@ -253,6 +254,13 @@ pub enum Event {
     QuestionClosed {
         /// Which question.
         id: QuestionId,
+    },
+    /// An extension shows something to people, or takes it away again.
+    Display {
+        /// Which.
+        extension: String,
+        /// What.
+        display: Display,
     },
     /// Plan mode was turned on or off.
     PlanModeChanged {

@@ -9,6 +9,7 @@ pub mod command;
 pub mod compaction;
 pub mod content;
 pub mod context;
+pub mod display;
 pub mod entry;
 pub mod event;
 pub mod failure;

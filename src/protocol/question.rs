@@ -50,10 +50,20 @@ pub enum Dialog {
         /// The options.
         options: Vec<String>,
     },
+    /// Yes or no.
+    Confirm {
+        /// More about it.
+        message: String,
+    },
     /// A line of text.
     Input {
         /// Shown while nothing is typed.
         placeholder: Option<String>,
+    },
+    /// Text of several lines.
+    Editor {
+        /// The text to begin with.
+        prefill: Option<String>,
     },
 }
 

@@ -145,7 +145,8 @@ pub enum StoreError {
     Encode(#[from] serde_json::Error),
 }
 
-fn told(holder: Option<&Holder>) -> String {
+/// A holder in brackets, behind what it holds; nothing when nobody knows.
+pub(super) fn told(holder: Option<&Holder>) -> String {
     holder.map_or(String::new(), |holder| format!(" ({holder})"))
 }
 

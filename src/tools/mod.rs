@@ -5,7 +5,8 @@
 //!
 //! The contract:
 //! - [`tool`], [`context`], [`progress`]: what a tool is, what a call knows, what it shows while it runs;
-//! - [`arguments`]: checking a call's arguments; [`registry`], [`selection`]: which tools there are and which are active;
+//! - [`arguments`]: checking a call's arguments; [`registry`], [`live`], [`selection`]: which tools there are and which
+//!   are active;
 //! - [`operations`]: files, searches and processes.
 //!
 //! The tools: [`read`], [`mod@write`], [`edit`], [`bash`], [`grep`], [`find`], [`ls`], [`jobs`]; and [`user_bash`], which
@@ -40,6 +41,7 @@ pub mod find;
 pub mod grep;
 pub mod jobs;
 mod listing;
+pub mod live;
 pub mod ls;
 pub mod mutation_queue;
 pub mod operations;
@@ -62,6 +64,7 @@ pub use checkpoints::{CheckpointConfig, Checkpoints};
 pub use context::{SessionFacts, ToolContext};
 pub use failure::Failure;
 pub use file_memory::FileMemory;
+pub use live::LiveTools;
 pub use operations::{Operations, local::Local};
 pub use progress::{OutputSource, Progress};
 pub use registry::ToolSet;

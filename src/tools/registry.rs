@@ -82,6 +82,17 @@ impl ToolSet {
     }
 }
 
+impl FromIterator<Arc<dyn Tool>> for ToolSet {
+    /// The tools in their order; the first one of a name stays.
+    fn from_iter<I: IntoIterator<Item = Arc<dyn Tool>>>(tools: I) -> Self {
+        let mut set = Self::default();
+        for tool in tools {
+            set.add(tool);
+        }
+        set
+    }
+}
+
 impl std::fmt::Debug for ToolSet {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_list().entries(self.names()).finish()

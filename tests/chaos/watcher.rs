@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use tokio::time::sleep;
 use troupe::{
-    extensions::{Extension, Observed, contract::Answer},
+    extensions::{AgentHandle, Extension, Observed, contract::Answer},
     protocol::{
         ask::{
             AskPoint, BeforeAgentStartAsk, BeforeAgentStartVerdict, BeforeRequestAsk, BeforeRequestVerdict,
@@ -64,53 +64,53 @@ impl Extension for Watcher {
         Duration::from_secs(60)
     }
 
-    fn observe<'a>(&'a self, _: Observed) -> Answer<'a, ()> {
+    fn observe<'a>(&'a self, _: Observed, _: AgentHandle) -> Answer<'a, ()> {
         after_a_moment(())
     }
 
-    fn input<'a>(&'a self, _: InputAsk) -> Answer<'a, InputVerdict> {
+    fn input<'a>(&'a self, _: InputAsk, _: AgentHandle) -> Answer<'a, InputVerdict> {
         after_a_moment(InputVerdict::Continue)
     }
 
     /// Stands in for the shell, so that no process runs beside the virtual clock.
-    fn user_bash<'a>(&'a self, ask: UserBashAsk) -> Answer<'a, UserBashVerdict> {
+    fn user_bash<'a>(&'a self, ask: UserBashAsk, _: AgentHandle) -> Answer<'a, UserBashVerdict> {
         let output = format!("output of {}", ask.command);
         after_a_moment(UserBashVerdict::Result(BashResult { output, exit_code: Some(0), ..BashResult::default() }))
     }
 
-    fn before_agent_start<'a>(&'a self, _: BeforeAgentStartAsk) -> Answer<'a, BeforeAgentStartVerdict> {
+    fn before_agent_start<'a>(&'a self, _: BeforeAgentStartAsk, _: AgentHandle) -> Answer<'a, BeforeAgentStartVerdict> {
         after_a_moment(BeforeAgentStartVerdict::default())
     }
 
-    fn before_turn<'a>(&'a self, _: BeforeTurnAsk) -> Answer<'a, BeforeTurnVerdict> {
+    fn before_turn<'a>(&'a self, _: BeforeTurnAsk, _: AgentHandle) -> Answer<'a, BeforeTurnVerdict> {
         after_a_moment(BeforeTurnVerdict::default())
     }
 
-    fn context<'a>(&'a self, _: ContextAsk) -> Answer<'a, ContextVerdict> {
+    fn context<'a>(&'a self, _: ContextAsk, _: AgentHandle) -> Answer<'a, ContextVerdict> {
         after_a_moment(ContextVerdict::default())
     }
 
-    fn before_request<'a>(&'a self, _: BeforeRequestAsk) -> Answer<'a, BeforeRequestVerdict> {
+    fn before_request<'a>(&'a self, _: BeforeRequestAsk, _: AgentHandle) -> Answer<'a, BeforeRequestVerdict> {
         after_a_moment(BeforeRequestVerdict::default())
     }
 
-    fn message_end<'a>(&'a self, _: MessageEndAsk) -> Answer<'a, MessageEndVerdict> {
+    fn message_end<'a>(&'a self, _: MessageEndAsk, _: AgentHandle) -> Answer<'a, MessageEndVerdict> {
         after_a_moment(MessageEndVerdict::default())
     }
 
-    fn tool_call<'a>(&'a self, _: ToolCallAsk) -> Answer<'a, ToolCallVerdict> {
+    fn tool_call<'a>(&'a self, _: ToolCallAsk, _: AgentHandle) -> Answer<'a, ToolCallVerdict> {
         after_a_moment(ToolCallVerdict::default())
     }
 
-    fn tool_result<'a>(&'a self, _: ToolResultAsk) -> Answer<'a, ToolResultVerdict> {
+    fn tool_result<'a>(&'a self, _: ToolResultAsk, _: AgentHandle) -> Answer<'a, ToolResultVerdict> {
         after_a_moment(ToolResultVerdict::default())
     }
 
-    fn turn_end<'a>(&'a self, _: TurnEndAsk) -> Answer<'a, TurnEndVerdict> {
+    fn turn_end<'a>(&'a self, _: TurnEndAsk, _: AgentHandle) -> Answer<'a, TurnEndVerdict> {
         after_a_moment(TurnEndVerdict::default())
     }
 
-    fn before_settle<'a>(&'a self, _: BeforeSettleAsk) -> Answer<'a, BeforeSettleVerdict> {
+    fn before_settle<'a>(&'a self, _: BeforeSettleAsk, _: AgentHandle) -> Answer<'a, BeforeSettleVerdict> {
         after_a_moment(BeforeSettleVerdict::default())
     }
 }

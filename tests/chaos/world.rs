@@ -20,7 +20,7 @@ use troupe::{
         },
         spawn::spawn,
     },
-    extensions::{Extension, Permissions, Questions},
+    extensions::{Backstage, Extension, Permissions, Questions, flags::FlagValues},
     protocol::{Model, ThinkingLevel, command::QueueMode},
     providers::{
         CacheRetention, Provider, RequestRetry, Timeouts,
@@ -31,7 +31,7 @@ use troupe::{
         session::{NewSession, SessionStore},
         sidecar::Sidecar,
     },
-    tools::{Local, SessionFacts, Tool},
+    tools::{LiveTools, Local, SessionFacts, Tool},
 };
 
 use crate::{
@@ -60,8 +60,11 @@ impl World {
         let journal = Sidecar::open(&file).unwrap();
         let effects = EffectLog::default();
         let tools = tools(&effects);
+        let active_tools = tools.iter().map(|tool| tool.declaration().name.clone()).collect();
+        let backstage =
+            Backstage::new(LiveTools::new(tools.into_iter().collect()), Questions::default(), FlagValues::default());
         let extension: Arc<dyn Extension> = Arc::new(Watcher { curious });
-        let observer = Observer { extension, slot: Slot::default(), watches: Default::default() };
+        let observer = Observer::new(extension, &backstage);
         let link = Link { extension: observer.extension.clone(), slot: observer.slot.clone() };
         let catalogue = Catalogue::load(folder.path(), Environment::default());
         let model = catalogue.inside().iter().find(|model| model.id == SCRIPT).cloned();
@@ -69,7 +72,7 @@ impl World {
             model,
             thinking: ThinkingLevel::Off,
             scope: Vec::new(),
-            active_tools: tools.iter().map(|tool| tool.declaration().name.clone()).collect(),
+            active_tools,
             steering_mode: QueueMode::OneAtATime,
             follow_up_mode: QueueMode::OneAtATime,
             retry: RetrySettings::default(),
@@ -81,7 +84,7 @@ impl World {
             role: "main".into(),
             catalogue: LiveCatalogue::new(catalogue),
             providers: Arc::new(OneProvider(Arc::new(ScriptedModel(store.clone())))),
-            tools: Arc::new(tools),
+            tools: backstage.tools.clone(),
             tools_chosen: false,
             chain: Chain::new(vec![link]),
             observers: vec![observer.clone()],
@@ -92,7 +95,8 @@ impl World {
             user_operations: Arc::new(Local),
             plan_operations: PlanOperations::none(),
             permissions: Permissions::off(),
-            questions: Questions::default(),
+            questions: backstage.questions.clone(),
+            backstage,
             timeouts: Timeouts::default(),
             request_retry: RequestRetry::default(),
             cache: CacheRetention::default(),

@@ -11,6 +11,7 @@ use crate::{
         spawn::spawn_root,
         testing::{Ext, FnTool, Parts, Reaction, find, moment, within},
     },
+    extensions::Backstage,
     protocol::{
         Command, CommandError, Event,
         ask::{ContextVerdict, MessageEndVerdict, ToolResultVerdict},
@@ -45,10 +46,8 @@ fn guard(name: &str, asked: &Asked, reaction: Reaction) -> Ext {
 
 /// A chain of running extensions, and their supervisor.
 async fn chain(extensions: Vec<Ext>) -> (Chain, ractor::ActorCell) {
-    let observers: Vec<Observer> = extensions
-        .into_iter()
-        .map(|ext| Observer { extension: Arc::new(ext), slot: Slot::default(), watches: Default::default() })
-        .collect();
+    let observers: Vec<Observer> =
+        extensions.into_iter().map(|ext| Observer::new(Arc::new(ext), &Backstage::default())).collect();
     let supervisor = spawn_root("Extensions", Extensions, RunningExtensions::new(observers.clone())).await.unwrap();
     let links = observers.into_iter().map(|o| Link { extension: o.extension, slot: o.slot }).collect();
     (Chain::new(links), supervisor.actor().get_cell())

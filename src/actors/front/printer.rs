@@ -23,8 +23,8 @@ use crate::{
         subscriber::{Backlog, Delivered, Delivery, SubscriberKind},
     },
     protocol::{
-        AgentMessage, AssistantMessage, Command, CommandError, Event, Published, StopReason, ToolOutput,
-        command::Input,
+        AgentMessage, AssistantMessage, Command, CommandError, Event, Published, Reply, StopReason, ToolOutput,
+        command::{Disposition, Input},
         message::text_of,
         wire::{WireMode, WireState, write_event, write_header},
     },
@@ -102,7 +102,7 @@ pub enum PrinterMsg {
     Delivery(Delivery),
     /// What became of the prompt that was sent.
     Prompted(CommandResult),
-    /// Send a prompt again whose answer was lost.
+    /// Send the next prompt, which may be one whose answer was lost.
     Again,
     /// Standard output cannot be written any more.
     Broken(String),
@@ -182,6 +182,12 @@ impl Actor for Printer {
             }
             PrinterMsg::Opened(Err(error)) => state.fail(&error.to_string()),
             PrinterMsg::Delivery(delivery) => state.deliver(delivery),
+            // There may be no trace to wait for; one that an extension began is waited for all the same.
+            PrinterMsg::Prompted(Ok(Reply::Input(Disposition::Handled))) => {
+                state.waiting = None;
+                let me = state.me.clone();
+                state.agent.send(Command::WaitIdle, ReplyTo::new(move |_| me.tell(PrinterMsg::Again)));
+            }
             PrinterMsg::Prompted(Ok(_)) => {}
             // The loop died with the prompt in its mailbox, or right after it took it: the operation's number tells.
             PrinterMsg::Prompted(Err(CommandError::Lost)) => {

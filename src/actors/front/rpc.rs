@@ -31,8 +31,8 @@ use crate::{
         event::Seq,
         view::View,
         wire::{
-            CommandInfo, Incoming, Request, RequestId, Response, ResponseData, RpcCommand, UiResponse, WireMode,
-            WireState, parse_line, reply_data, write_event, write_response,
+            Incoming, Request, RequestId, Response, ResponseData, RpcCommand, UiResponse, WireMode, WireState,
+            parse_line, reply_data, write_event, write_response,
         },
     },
 };
@@ -41,8 +41,6 @@ use crate::{
 pub struct RpcFactory {
     /// The agent.
     pub shared: Arc<AgentShared>,
-    /// Slash commands that prompts may use.
-    pub commands: Vec<CommandInfo>,
     /// Who makes agents on other sessions.
     pub factory: Arc<dyn AgentFactory>,
 }
@@ -51,8 +49,7 @@ impl FrontFactory for RpcFactory {
     fn start(&self, parts: Parts, done: Recipient<i32>, supervisor: ActorCell) -> FrontStart<'_> {
         Box::pin(async move {
             let agent = AgentClient { shared: self.shared.clone(), fleet: parts.fleet.clone() };
-            let (commands, factory) = (self.commands.clone(), self.factory.clone());
-            let args = RpcArgs { agent, commands, parts, factory, done };
+            let args = RpcArgs { agent, parts, factory: self.factory.clone(), done };
             Ok(spawn("Rpc", "", Rpc, args, supervisor).await?.actor().get_cell())
         })
     }
@@ -61,7 +58,6 @@ impl FrontFactory for RpcFactory {
 /// What the front begins with.
 pub struct RpcArgs {
     agent: AgentClient,
-    commands: Vec<CommandInfo>,
     parts: Parts,
     factory: Arc<dyn AgentFactory>,
     done: Recipient<i32>,
@@ -108,7 +104,6 @@ struct Pending {
 /// State of the front.
 pub struct RpcState {
     agent: AgentClient,
-    commands: Vec<CommandInfo>,
     parts: Parts,
     factory: Arc<dyn AgentFactory>,
     pending: Option<Pending>,
@@ -144,7 +139,6 @@ impl Actor for Rpc {
             code: 0,
             me,
             agent: args.agent,
-            commands: args.commands,
             parts: args.parts,
             factory: args.factory,
             pending: None,
@@ -299,9 +293,8 @@ impl RpcState {
         for (_, response) in mem::take(&mut self.held) {
             self.respond(&response);
         }
-        let MadeAgent { shared, commands } = agent;
+        let MadeAgent { shared } = agent;
         self.agent = AgentClient { shared, fleet: self.parts.fleet.clone() };
-        self.commands = commands;
         self.wire = WireState::new(WireMode::Rpc);
         self.view = View::default();
         self.watch();
@@ -316,7 +309,7 @@ impl RpcState {
     }
 
     fn answer_question(&self, id: Option<RequestId>, name: &'static str, question: &RpcCommand) {
-        let response = match rpc_data::answer(&self.agent.shared, &self.view, &self.commands, question) {
+        let response = match rpc_data::answer(&self.agent.shared, &self.view, question) {
             Ok(data) => Response::done(id, name, data),
             Err(error) => Response::failed(id, name, error),
         };

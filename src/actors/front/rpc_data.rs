@@ -1,12 +1,12 @@
 //! Answers to questions about state, from the front's view and the session's tree.
 
 use crate::{
-    actors::shared::AgentShared,
+    actors::{extension_commands, shared::AgentShared},
     protocol::{
         AgentMessage, EntryId, ThinkingLevel,
         permission::PermissionsInfo,
         view::View,
-        wire::{CommandInfo, ForkMessage, ResponseData, RpcCommand, StateData},
+        wire::{ForkMessage, ResponseData, RpcCommand, StateData},
     },
     store::tree::TreeView,
 };
@@ -15,12 +15,7 @@ use crate::{
 ///
 /// # Errors
 /// Why there is no answer, in words for the client.
-pub fn answer(
-    shared: &AgentShared,
-    view: &View,
-    commands: &[CommandInfo],
-    question: &RpcCommand,
-) -> Result<Option<ResponseData>, String> {
+pub fn answer(shared: &AgentShared, view: &View, question: &RpcCommand) -> Result<Option<ResponseData>, String> {
     let Some(tree) = shared.tree() else { return Err("The session is not open yet.".into()) };
     Ok(Some(match question {
         RpcCommand::GetState => ResponseData::State(Box::new(state(shared, view, &tree))),
@@ -47,7 +42,7 @@ pub fn answer(
             let plan_mode = shared.selection().plan_mode;
             ResponseData::Permissions(Box::new(PermissionsInfo { mode, rules, plan_mode }))
         }
-        RpcCommand::GetCommands => ResponseData::Commands(commands.to_vec()),
+        RpcCommand::GetCommands => ResponseData::Commands(extension_commands::all(shared)),
         other => return Err(format!("The command {} is not available in this version.", other.name())),
     }))
 }

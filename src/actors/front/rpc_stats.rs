@@ -11,7 +11,6 @@ use crate::{
 pub fn stats(shared: &AgentShared, tree: &TreeView) -> StatsData {
     let totals = tree.totals();
     let usage = totals.usage;
-    let window = shared.window(tree);
     StatsData {
         session_file: shared.place.file(),
         session_id: tree.header().id.clone(),
@@ -28,8 +27,15 @@ pub fn stats(shared: &AgentShared, tree: &TreeView) -> StatsData {
             total: usage.total_tokens,
         },
         cost: usage.cost.total,
-        context_usage: (window > 0).then(|| context_usage(tree.context().known_tokens(), window)),
+        context_usage: window_usage(shared, tree),
     }
+}
+
+/// How full the model's window is; none when the window is not known.
+#[must_use]
+pub fn window_usage(shared: &AgentShared, tree: &TreeView) -> Option<ContextUsage> {
+    let window = shared.window(tree);
+    (window > 0).then(|| context_usage(tree.context().known_tokens(), window))
 }
 
 /// Nobody knows how long a context is that was just compacted.

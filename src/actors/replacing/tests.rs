@@ -37,7 +37,7 @@ impl Factory {
         let (agent, observers) = match shared {
             Some(observer) => {
                 let store = SessionStore::in_memory(NewSession::in_folder(&std::env::temp_dir())).unwrap();
-                parts.build_with(SessionPlace::new(store, Sidecar::in_memory()), vec![observer])
+                parts.build_with(SessionPlace::new(store, Sidecar::in_memory()), Some(vec![observer]))
             }
             None => parts.build(),
         };
@@ -51,7 +51,7 @@ impl AgentFactory for Factory {
         self.log.lock().unwrap().push(format!("make, reload {reload}"));
         Box::pin(async move {
             match self.works {
-                true => Ok(MadeAgent { shared: self.agent(), commands: Vec::new() }),
+                true => Ok(MadeAgent { shared: self.agent() }),
                 false => Err("no model".to_owned()),
             }
         })

@@ -29,7 +29,7 @@ use super::{
     subscriber::{Delivered, Delivery, Subscriber, SubscriberKind},
 };
 use crate::{
-    extensions::{Extension, ExtensionRegistry, Permissions, Questions},
+    extensions::{Backstage, Extension, ExtensionRegistry, Permissions, Questions},
     protocol::{
         AgentMessage, Command, CommandError, Event, Model, ModelRef, Published, Reply, ThinkingLevel,
         command::{Input, QueueMode},
@@ -44,7 +44,7 @@ use crate::{
         session::{NewSession, SessionStore},
         sidecar::Sidecar,
     },
-    tools::{Local, Operations, SessionFacts, Tool},
+    tools::{LiveTools, Local, Operations, SessionFacts, Tool},
 };
 
 /// How long anything may take. Generous: it only matters when something hangs.
@@ -153,17 +153,15 @@ impl Parts {
 
     /// The agent with this session; nothing of it runs yet.
     pub fn build_in(self, place: SessionPlace) -> (Arc<AgentShared>, Vec<Observer>) {
-        let observe = |extension: &Arc<dyn Extension>| Observer {
-            extension: extension.clone(),
-            slot: Default::default(),
-            watches: Default::default(),
-        };
-        let observers = self.extensions.iter().map(observe).collect();
-        self.build_with(place, observers)
+        self.build_with(place, None)
     }
 
     /// The same with extensions that other agents ask, too.
-    pub fn build_with(self, place: SessionPlace, observers: Vec<Observer>) -> (Arc<AgentShared>, Vec<Observer>) {
+    pub fn build_with(
+        self,
+        place: SessionPlace,
+        observers: Option<Vec<Observer>>,
+    ) -> (Arc<AgentShared>, Vec<Observer>) {
         let script = serde_json::json!({"turns": if self.turns.is_null() { "ok".into() } else { self.turns }});
         let script = match &script["turns"] {
             Value::Array(_) => script,
@@ -184,12 +182,18 @@ impl Parts {
         let (provider_id, model_id) = self.model.split_once('/').unwrap_or((TROUPE, SCRIPT));
         let name = ModelRef { provider: provider_id.into(), model_id: model_id.into() };
         let model = catalogue.now().find(&name);
+        let names = self.tools.iter().map(|tool| tool.declaration().name.clone()).collect();
+        let questions = Questions::default();
+        let backstage =
+            Backstage::new(LiveTools::new(self.tools.into_iter().collect()), questions.clone(), registry.flag_values());
+        let observe = |extension| Observer::new(extension, &backstage);
+        let observers = observers.unwrap_or_else(|| self.extensions.into_iter().map(observe).collect());
         let links = observers.iter().map(|o| Link { extension: o.extension.clone(), slot: o.slot.clone() }).collect();
         let selection = Selection {
             model,
             thinking: ThinkingLevel::Off,
             scope: Vec::new(),
-            active_tools: self.tools.iter().map(|tool| tool.declaration().name.clone()).collect(),
+            active_tools: names,
             steering_mode: QueueMode::default(),
             follow_up_mode: QueueMode::default(),
             retry: RetrySettings::default(),
@@ -204,7 +208,8 @@ impl Parts {
             role: "main".into(),
             catalogue,
             providers: Arc::new(Plain(provider.clone())),
-            tools: Arc::new(self.tools),
+            tools: backstage.tools.clone(),
+            backstage,
             tools_chosen: false,
             chain: Chain::new(links),
             observers: observers.clone(),
@@ -215,7 +220,7 @@ impl Parts {
             user_operations: Arc::new(Local),
             plan_operations,
             permissions: Permissions::off(),
-            questions: Questions::default(),
+            questions,
             timeouts: Timeouts::default(),
             request_retry: RequestRetry::default(),
             cache: CacheRetention::default(),

@@ -1,6 +1,6 @@
 //! One turn: the model call, its batch of tools, and what comes next.
 
-use std::sync::Arc;
+use std::{mem, sync::Arc};
 
 use super::{After, Leaving, Phase, Then, Turn, opening};
 use crate::{
@@ -188,9 +188,20 @@ impl Turn {
         let trace = self.trace();
         let Some((_, message)) = trace.answer.clone() else { return self.before_settle() };
         let tool_results = trace.results.iter().map(|(_, result)| result.clone()).collect();
-        let terminates = trace.batch.as_ref().map(Batch::terminates);
         trace.in_turn = false;
-        self.publish(Event::TurnEnd { message: message.clone(), tool_results });
+        self.publish(Event::TurnEnd { message, tool_results });
+        let said = mem::take(&mut self.after_turn);
+        if said.is_empty() {
+            return self.behind_turn(decision);
+        }
+        self.store(said.into_iter().map(NewEntry::from).collect(), false, Then::AfterTurn(decision));
+    }
+
+    /// What follows a turn that has been told.
+    pub(super) fn behind_turn(&mut self, decision: TurnDecision) {
+        let trace = self.trace();
+        let Some((_, message)) = trace.answer.clone() else { return self.before_settle() };
+        let terminates = trace.batch.as_ref().map(Batch::terminates);
         if message.is_failed() || decision == TurnDecision::End {
             return self.run_over();
         }

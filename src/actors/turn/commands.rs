@@ -2,7 +2,7 @@
 
 use std::mem;
 
-use super::{Phase, Then, Turn};
+use super::{Phase, Then, Turn, opening};
 use crate::{
     actors::{
         compaction::CANCELLED,
@@ -11,7 +11,7 @@ use crate::{
     },
     protocol::{
         CommandError, Reply,
-        command::{Disposition, QueueKind},
+        command::{DeliverAs, Disposition, QueueKind},
         event::CompactionReason,
     },
 };
@@ -25,6 +25,7 @@ pub(super) fn is_command(input: &Input) -> bool {
         input,
         Input::Prompt { .. }
             | Input::Queue { .. }
+            | Input::Message { .. }
             | Input::ClearQueue(_)
             | Input::SetQueueMode(..)
             | Input::Abort(_)
@@ -64,6 +65,33 @@ impl Turn {
         self.queues.push(kind, pending);
         self.publish_queues();
         self.reply(ticket, Ok(Reply::Input(Disposition::Queued)));
+    }
+
+    /// A message of an extension: answered, queued, stored now, or kept for later.
+    pub(super) fn message(
+        &mut self,
+        pending: Pending,
+        trigger_turn: Option<bool>,
+        deliver_as: DeliverAs,
+        ticket: Ticket,
+    ) {
+        let Some(queue) = deliver_as.queue() else {
+            self.behind_prompt.push(opening::body_of(pending.message));
+            return self.reply(ticket, Ok(Reply::Done));
+        };
+        match (self.trace.is_some(), trigger_turn) {
+            (true, None | Some(true)) => self.enqueue(queue, pending, ticket),
+            (false, Some(true)) => self.prompt(pending, None, ticket),
+            (true, Some(false)) if self.in_turn() => {
+                self.after_turn.push(opening::body_of(pending.message));
+                self.reply(ticket, Ok(Reply::Done));
+            }
+            _ => self.append(vec![opening::body_of(pending.message).into()], ticket),
+        }
+    }
+
+    fn in_turn(&self) -> bool {
+        self.trace.as_ref().is_some_and(|trace| trace.in_turn)
     }
 
     pub(super) fn clear_queue(&mut self, ticket: Ticket) {

@@ -81,6 +81,7 @@ impl Turn {
         let prompt = new_entry(prompt);
         let mut entries = self.take_held();
         entries.push(prompt);
+        entries.extend(mem::take(&mut self.behind_prompt).into_iter().map(NewEntry::from));
         entries.extend(extra.into_iter().map(|message| NewEntry::from(body_of(message))));
         // What is queued survives an abort.
         let steering = if self.is_aborted() { Vec::new() } else { self.queues.poll(QueueKind::Steer) };

@@ -40,6 +40,8 @@ pub(super) enum Then {
     Results,
     /// What extensions add at the end of a turn.
     TurnEntries(TurnDecision),
+    /// What they said during the turn.
+    AfterTurn(TurnDecision),
     /// The failed attempt is left out of the context; then wait so many milliseconds and retry, or compact.
     Omit(Option<u64>),
     /// A compaction, and how long the context is behind it.

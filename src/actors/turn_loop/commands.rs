@@ -9,14 +9,18 @@ use tokio::task::spawn_blocking;
 use super::{LoopMsg, LoopState, intake::Aim};
 use crate::{
     actors::{
+        address::Recipient,
         jobs::JobsMsg,
-        reply::ReplyTo,
+        queues::Pending,
+        reply::{CommandResult, ReplyTo},
         session_writer::WriterMsg,
+        shared::AgentShared,
         turn_io::{Input, NewEntry},
     },
     protocol::{
-        Command, CommandError, EntryBody, Event, Model, Reply, ThinkingLevel,
+        AgentMessage, Command, CommandError, Entry, EntryBody, EntryId, Event, Model, Reply, ThinkingLevel,
         command::{ModelChoice, QueueKind, QueueMode},
+        message::CustomMessage,
     },
     store::tree::labels::normal_name,
     tools::permissions::plan,
@@ -44,6 +48,7 @@ impl LoopState {
                 let ticket = self.ticket(reply);
                 self.feed(myself, Input::ClearQueue(ticket)).await;
             }
+            Command::WaitIdle if !self.intake.is_empty() => self.idle_waiters.push(reply),
             Command::WaitIdle => {
                 let ticket = self.ticket(reply);
                 self.feed(myself, Input::WaitIdle(ticket)).await;
@@ -54,9 +59,19 @@ impl LoopState {
             }
             Command::Undo(ask) => self.undo(myself, ask, reply).await,
             Command::Checkpoints => self.list_checkpoints(myself, reply).await,
-            Command::AppendEntry(body) => self.add_checked(myself, *body, reply).await,
+            Command::AppendEntry(body) => self.append_entry(myself, *body, reply).await,
             Command::Navigate(ask) => self.navigate(ask, reply),
             Command::SetLabel { target, label } => self.set_label(myself, target, label.as_deref(), reply).await,
+            Command::SendMessage { message, trigger_turn, deliver_as } => {
+                let (pending, ticket) = (pending_message(*message), self.ticket(reply));
+                self.feed(myself, Input::Message { pending, trigger_turn, deliver_as, ticket }).await;
+            }
+            Command::SetActiveTools(names) => {
+                let known = self.shared.config.tools.now();
+                let is_known = |name: &String| known.iter().any(|tool| tool.declaration().name == *name);
+                self.shared.selection().active_tools = names.into_iter().filter(is_known).collect();
+                reply.send(Ok(Reply::Done));
+            }
             Command::SetQueueMode { kind, mode } => {
                 self.set_queue_mode(myself, kind, mode).await;
                 reply.send(Ok(Reply::Done));
@@ -129,6 +144,26 @@ impl LoopState {
                 | Command::Answer { .. }
         );
         if reads { None } else { self.shared.place.read_only.clone() }
+    }
+
+    /// Stores an entry. State of an extension and labels are no part of the conversation: they need not wait for the end
+    /// of a trace.
+    async fn append_entry(&mut self, myself: &ActorRef<LoopMsg>, body: EntryBody, reply: ReplyTo) {
+        let is_aside = matches!(body, EntryBody::Custom { .. } | EntryBody::Label { .. });
+        if !is_aside || self.turn.as_ref().is_none_or(|turn| !turn.is_running()) {
+            return self.add_checked(myself, body, reply).await;
+        }
+        let (shared, reply) = (self.shared.clone(), std::sync::Mutex::new(Some(reply)));
+        let to = Recipient::from_fn(move |input: Input| {
+            let reply = reply.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take();
+            if let (Some(reply), Input::Stored { result, .. }) = (reply, input) {
+                reply.send(aside_stored(&shared, result));
+            }
+            true
+        });
+        let append = WriterMsg::Append { work: 0, entries: vec![body.into()], to };
+        // Dropping what could not be delivered answers that it is lost.
+        drop(self.shared.writer.try_tell(append));
     }
 
     pub(super) async fn add(&mut self, myself: &ActorRef<LoopMsg>, bodies: Vec<EntryBody>, reply: ReplyTo) {
@@ -294,4 +329,22 @@ impl LoopState {
         });
         self.add(myself, vec![body], then).await;
     }
+}
+
+/// What a message of an extension becomes on its way in.
+fn pending_message(message: CustomMessage) -> Pending {
+    Pending {
+        op: uuid::Uuid::now_v7().to_string(),
+        entry_id: EntryId::from(uuid::Uuid::new_v4().simple().to_string()[..8].to_owned()),
+        text: message.content.text("\n"),
+        message: AgentMessage::Custom(Arc::new(message)),
+    }
+}
+
+/// Tells of an entry that was stored beside a running trace; the answer to whoever wanted it.
+fn aside_stored(shared: &AgentShared, result: Result<Vec<Arc<Entry>>, String>) -> CommandResult {
+    let entry = result.map_err(CommandError::Store)?.into_iter().next();
+    let Some(entry) = entry else { return Ok(Reply::Done) };
+    shared.publish(vec![Event::EntryAppended { entry: entry.clone() }]);
+    Ok(Reply::Entry(entry.id.clone()))
 }

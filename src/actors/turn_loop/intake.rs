@@ -9,6 +9,7 @@ use super::{LoopMsg, LoopState};
 use crate::{
     actors::{
         address::Recipient,
+        extension_commands,
         input_guard::{Admission, InputGuard, InputWork},
         queues::Pending,
         reply::ReplyTo,
@@ -42,6 +43,14 @@ pub(super) struct Waiting {
 
 impl LoopState {
     pub(super) async fn take_in(&mut self, myself: &ActorRef<LoopMsg>, input: Input, aim: Aim, reply: ReplyTo) {
+        if !input.verbatim
+            && let Some(command) = extension_commands::meant(&self.shared, &input.text)
+        {
+            return match aim {
+                Aim::Prompt(_) => command.run(&self.shared, reply),
+                Aim::Queue(_) => reply.send(Err(command.refuse_queue())),
+            };
+        }
         let is_plain = input.images.is_empty() && !self.shared.config.chain.has(AskPoint::Input);
         self.intake.push_back(Waiting { input, aim, reply });
         match (is_plain, self.intake.len()) {
@@ -93,7 +102,11 @@ impl LoopState {
             InputVerdict::Deny { reason } => reply.send(Err(CommandError::Refused(reason))),
         }
         if !self.intake.is_empty() {
-            self.ask_guards(myself).await;
+            return self.ask_guards(myself).await;
+        }
+        for reply in std::mem::take(&mut self.idle_waiters) {
+            let ticket = self.ticket(reply);
+            self.feed(myself, turn_io::Input::WaitIdle(ticket)).await;
         }
     }
 
@@ -117,7 +130,10 @@ impl LoopState {
             // Refused before anything of it is stored.
             return reply.send(Err(CommandError::Refused(error.to_string())));
         }
-        let text = self.shared.config.resources.expand(&input.text);
+        let text = match input.verbatim {
+            true => input.text.clone(),
+            false => self.shared.config.resources.expand(&input.text),
+        };
         // The model reads the notes; they are no words of the user's for extensions and the view of the queue.
         let notes = (!notes.is_empty()).then(|| notes.join("\n"));
         input.text = [Some(text.clone()).filter(|text| !text.is_empty()), notes]

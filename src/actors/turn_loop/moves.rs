@@ -196,7 +196,7 @@ impl LoopState {
             true => Vec::new(),
             false => tree.system().tools.iter().map(|tool| tool.name.clone()).collect(),
         };
-        let known = |name: &String| self.shared.config.tools.iter().any(|tool| tool.declaration().name == *name);
+        let known = |name: &String| self.shared.config.tools.now().iter().any(|tool| tool.declaration().name == *name);
         {
             let mut selection = self.shared.selection();
             if let Some(model) = model {

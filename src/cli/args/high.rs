@@ -279,12 +279,12 @@ impl HiArgs {
 
     /// The error for the flags that no extension knows, `registered` being the names of those that some do.
     #[must_use]
-    pub fn unknown_options(&self, registered: &[&str]) -> Option<ArgError> {
+    pub fn unknown_options(&self, registered: &[impl AsRef<str>]) -> Option<ArgError> {
         let unknown: Vec<_> = self
             .extension_flags
             .iter()
             .map(|flag| flag.name.as_str())
-            .filter(|name| !registered.contains(name))
+            .filter(|name| !registered.iter().any(|known| known.as_ref() == *name))
             .collect();
         let first = *unknown.first()?;
         let similar = <LowArgs as clap::CommandFactory>::command()

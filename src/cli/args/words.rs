@@ -40,6 +40,17 @@ pub enum FlagValue {
     Text(String),
 }
 
+impl FlagValue {
+    /// The text, if any came.
+    #[must_use]
+    pub fn text(&self) -> Option<&str> {
+        match self {
+            Self::Set => None,
+            Self::Text(text) => Some(text),
+        }
+    }
+}
+
 /// A command line, sorted.
 #[derive(Debug, Default)]
 pub(super) struct Words {

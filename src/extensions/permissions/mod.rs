@@ -22,6 +22,7 @@ use tokio::task::spawn_blocking;
 
 use super::{
     contract::{Answer as Boxed, Extension},
+    control::AgentHandle,
     questions::{NoAnswer, Questions},
 };
 use crate::{
@@ -254,11 +255,11 @@ impl Extension for Permissions {
         FOR_EVER
     }
 
-    fn tool_call<'a>(&'a self, ask: ToolCallAsk) -> Boxed<'a, ToolCallVerdict> {
+    fn tool_call<'a>(&'a self, ask: ToolCallAsk, _: AgentHandle) -> Boxed<'a, ToolCallVerdict> {
         Box::pin(async move { Ok(self.judge(&ask).await) })
     }
 
-    fn user_bash<'a>(&'a self, ask: UserBashAsk) -> Boxed<'a, UserBashVerdict> {
+    fn user_bash<'a>(&'a self, ask: UserBashAsk, _: AgentHandle) -> Boxed<'a, UserBashVerdict> {
         let operations = &self.setup.operations;
         let decision = self.policy().decide_user_command(&ask.command, &|path| operations.real_path(path));
         let verdict = match decision {

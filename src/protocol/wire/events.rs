@@ -10,6 +10,7 @@ use crate::protocol::{
     AgentMessage, Event, Published, StreamEvent, ToolCall, Usage,
     entry::SessionHeader,
     event::{CallLabel, SummarySource},
+    question::QuestionId,
 };
 
 /// Which of the two record streams is written.
@@ -107,6 +108,9 @@ pub fn write_event(published: &Published, state: &mut WireState, out: &mut Vec<u
         Event::QuestionAsked { question } if state.mode == WireMode::Rpc => {
             write_ui_request(&question.id.to_string(), &(&**question).into(), out);
         }
+        Event::Display { display, .. } if state.mode == WireMode::Rpc => {
+            write_ui_request(&QuestionId::fresh().to_string(), &display.into(), out);
+        }
         Event::BashExecutionUpdate { .. } | Event::ExtensionError { .. } if state.mode == WireMode::Json => {}
         other => write_session_event(other, out),
     }
@@ -183,6 +187,7 @@ fn write_session_event(event: &Event, out: &mut Vec<u8>) {
         | Event::SessionTree { .. }
         | Event::QuestionAsked { .. }
         | Event::QuestionClosed { .. }
+        | Event::Display { .. }
         | Event::ModelChanged { .. }
         | Event::AgentStart
         | Event::TurnStart

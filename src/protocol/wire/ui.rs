@@ -3,13 +3,16 @@
 //! Dialogs wait for an [`UiResponse`] with their id; the others expect none. A dialog that times out or is withdrawn
 //! is not reported to the client, and its late answer names an id that nobody waits for: it is dropped.
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::json::{Record, write_value};
-use crate::protocol::question::{Dialog, Question};
+use crate::protocol::{
+    display::Display,
+    question::{Dialog, Question},
+};
 
-pub use crate::protocol::question::Answer as UiAnswer;
+pub use crate::protocol::{display::WidgetPlacement, event::NoticeLevel as NotifyType, question::Answer as UiAnswer};
 
 /// A request to show something.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -94,28 +97,6 @@ pub enum UiRequest {
     },
 }
 
-/// How bad a notification is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum NotifyType {
-    /// For information.
-    Info,
-    /// Something is not as it should be.
-    Warning,
-    /// Something failed.
-    Error,
-}
-
-/// Where a widget is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub enum WidgetPlacement {
-    /// Above the editor.
-    AboveEditor,
-    /// Below the editor.
-    BelowEditor,
-}
-
 /// A client's answer to a dialog.
 #[derive(Clone, Debug, PartialEq)]
 pub struct UiResponse {
@@ -130,7 +111,24 @@ impl From<&Question> for UiRequest {
         let (title, timeout) = (question.title.clone(), question.timeout_ms);
         match question.dialog.clone() {
             Dialog::Select { options } => Self::Select { title, options, timeout },
+            Dialog::Confirm { message } => Self::Confirm { title, message, timeout },
             Dialog::Input { placeholder } => Self::Input { title, placeholder, timeout },
+            // Whoever writes a text is not hurried.
+            Dialog::Editor { prefill } => Self::Editor { title, prefill },
+        }
+    }
+}
+
+impl From<&Display> for UiRequest {
+    fn from(display: &Display) -> Self {
+        match display.clone() {
+            Display::Notify { message, level } => Self::Notify { message, notify_type: level },
+            Display::Status { key, text } => Self::SetStatus { status_key: key, status_text: text },
+            Display::Widget { key, lines, placement } => {
+                Self::SetWidget { widget_key: key, widget_lines: lines, widget_placement: placement }
+            }
+            Display::Title { title } => Self::SetTitle { title },
+            Display::EditorText { text } => Self::SetEditorText { text },
         }
     }
 }

@@ -10,7 +10,10 @@ use super::dir::read_header;
 use crate::{
     protocol::time::Millis,
     store::{
-        StoreError, checkpoints, lock, regular_file, sidecar,
+        StoreError, checkpoints,
+        error::told,
+        lock::{self, Holder},
+        regular_file, sidecar,
         trash::{Trash, TrashError},
     },
 };
@@ -28,12 +31,12 @@ pub struct Doomed {
 #[derive(Debug, thiserror::Error)]
 pub enum RemoveError {
     /// Somebody has it open.
-    #[error("{} is open in another Troupe process{}; close it there first", path.display(), pid.map_or(String::new(), |pid| format!(" (pid {pid})")))]
+    #[error("{} is open in another Troupe process{}; close it there first", path.display(), told(holder.as_deref()))]
     InUse {
         /// The session.
         path: PathBuf,
         /// The process, where the system tells.
-        pid: Option<u32>,
+        holder: Option<Box<Holder>>,
     },
     /// It is no session: it is left alone, whatever it is.
     #[error(transparent)]
@@ -61,8 +64,9 @@ impl Doomed {
             return Err(StoreError::NotASession(path.to_owned()).into());
         }
         match lock::lock(&file, path) {
-            Err(StoreError::Locked { path, pid }) => return Err(RemoveError::InUse { path, pid }),
-            locked => locked?,
+            Err(StoreError::Locked { path, holder }) => return Err(RemoveError::InUse { path, holder }),
+            // Where there are no locks, nobody can be seen to write it.
+            locked => drop(locked?),
         }
         Ok(Self { files: files_of(path), _locked: file })
     }

@@ -127,6 +127,12 @@ impl Settings {
         change
     }
 
+    /// All merged values, a copy.
+    #[must_use]
+    pub fn effective(&self) -> Value {
+        Value::Object(self.effective.clone())
+    }
+
     /// The merged value at `path`.
     #[must_use]
     pub fn get(&self, path: &[&str]) -> Option<&Value> {

@@ -1,0 +1,149 @@
+//! What the extensions of a process share: the agents that they reach, and everything that is theirs together.
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, PoisonError, RwLock},
+};
+
+use serde_json::Value;
+
+use super::{bus::Bus, flags::FlagValues, questions::Questions};
+use crate::{
+    protocol::{
+        Command, CommandError, Event, Model, Reply, ThinkingLevel,
+        wire::{CommandInfo, ContextUsage},
+    },
+    store::tree::TreeView,
+    tools::{LiveTools, Tool},
+};
+
+/// What to do with the answer to a command.
+pub type Then = Box<dyn FnOnce(Result<Reply, CommandError>) + Send>;
+
+/// How an agent stands.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AgentStatus {
+    /// The folder that it works in.
+    pub cwd: String,
+    /// The selected model.
+    pub model: Option<Arc<Model>>,
+    /// The level in force.
+    pub thinking_level: ThinkingLevel,
+    /// Names of the active tools, in order.
+    pub active_tools: Vec<String>,
+    /// No trace runs, and nothing is being stored.
+    pub is_idle: bool,
+    /// Messages that wait in its queues.
+    pub pending_messages: usize,
+    /// How full the model's window is; none when the window is not known.
+    pub context_usage: Option<ContextUsage>,
+    /// The session's name.
+    pub session_name: Option<String>,
+}
+
+/// One agent, as extensions reach it. None everywhere: it is gone.
+pub trait AgentHost: Send + Sync {
+    /// Sends a command; `then` gets the answer, exactly once.
+    fn send(&self, command: Command, then: Then);
+
+    /// How it stands.
+    fn status(&self) -> Option<AgentStatus>;
+
+    /// Its session at this moment.
+    fn tree(&self) -> Option<TreeView>;
+
+    /// The system prompt that the next turn would have.
+    fn system_prompt(&self) -> Option<String>;
+
+    /// The settings in force, a copy.
+    fn settings(&self) -> Option<Value>;
+
+    /// Slash commands that its prompts may use.
+    fn commands(&self) -> Option<Vec<CommandInfo>>;
+
+    /// Adds a tool to the active ones.
+    fn activate(&self, tool: &str);
+
+    /// Publishes an event of it.
+    fn publish(&self, event: Event);
+}
+
+/// See the module. Clones are handles of the same one.
+#[derive(Clone, Default)]
+pub struct Backstage {
+    /// The tools of the process.
+    pub tools: LiveTools,
+    /// Questions to people.
+    pub questions: Questions,
+    /// Where extensions talk to each other.
+    pub bus: Bus,
+    /// What the command line says.
+    pub flags: FlagValues,
+    agents: Arc<RwLock<HashMap<Arc<str>, Attached>>>,
+    end: Arc<Mutex<Option<End>>>,
+}
+
+type End = Arc<dyn Fn() + Send + Sync>;
+
+/// An agent under its id. Another one that takes the id over is another agent.
+#[derive(Clone)]
+pub(super) struct Attached {
+    pub(super) host: Arc<dyn AgentHost>,
+    pub(super) generation: u64,
+}
+
+impl Backstage {
+    /// With these tools, questions and values of flags.
+    #[must_use]
+    pub fn new(tools: LiveTools, questions: Questions, flags: FlagValues) -> Self {
+        Self { tools, questions, flags, ..Self::default() }
+    }
+
+    /// An agent is there, or another one has taken over its id: handles of the one before are stale.
+    pub fn attach(&self, agent: Arc<str>, host: Arc<dyn AgentHost>) {
+        self.tools.active().iter().for_each(|tool| host.activate(tool));
+        let mut agents = self.agents.write().unwrap_or_else(PoisonError::into_inner);
+        agents.retain(|_, known| known.host.status().is_some());
+        let generation = agents.get(&agent).map_or(0, |known| known.generation + 1);
+        agents.insert(agent, Attached { host, generation });
+    }
+
+    /// Ids of the agents.
+    #[must_use]
+    pub fn agents(&self) -> Vec<Arc<str>> {
+        let agents = self.agents.read().unwrap_or_else(PoisonError::into_inner);
+        agents.iter().filter(|(_, known)| known.host.status().is_some()).map(|(id, _)| id.clone()).collect()
+    }
+
+    pub(super) fn agent(&self, id: &str) -> Option<Attached> {
+        self.agents.read().unwrap_or_else(PoisonError::into_inner).get(id).cloned()
+    }
+
+    /// Says how the process is ended in good order.
+    pub fn on_end(&self, end: impl Fn() + Send + Sync + 'static) {
+        *self.end.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(end));
+    }
+
+    pub(super) fn end(&self) {
+        let end = self.end.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        if let Some(end) = end {
+            end();
+        }
+    }
+
+    /// Registers a tool of `owner`; `active` makes all agents have it.
+    pub(super) fn register_tool(
+        &self,
+        owner: &str,
+        tool: Arc<dyn Tool>,
+        active: bool,
+    ) -> Result<(), crate::tools::live::ToolTaken> {
+        let name = tool.declaration().name.clone();
+        self.tools.register(owner, tool, active)?;
+        if active {
+            let agents = self.agents.read().unwrap_or_else(PoisonError::into_inner).clone();
+            agents.values().for_each(|agent| agent.host.activate(&name));
+        }
+        Ok(())
+    }
+}
