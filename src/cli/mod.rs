@@ -14,6 +14,7 @@ pub mod cassette;
 mod checkpoints;
 pub mod env;
 pub mod exit;
+mod export;
 pub mod files;
 pub mod first_message;
 pub mod help;

@@ -12,7 +12,7 @@ use super::{
     auth,
     env::{self, Environment},
     exit::Exit,
-    files, first_message, help, listing,
+    export, files, first_message, help, listing,
     mode::{Mode, Terminals},
     packages, permissions, sessions,
     start::{self, StartError},
@@ -57,7 +57,7 @@ fn run(environment: &Environment, extensions: ExtensionRegistry) -> Exit {
     let plan = args::parse(&environment.argv).and_then(|low| Plan::new(low, environment.launch(terminals)));
     match plan {
         Ok(Plan::Version) => print(&format!("{VERSION}\n")),
-        Ok(Plan::Export { .. }) => fail("exporting a session as HTML is not available yet in this version"),
+        Ok(Plan::Export { session, output }) => export::run(&session, output.as_deref(), &environment.cwd),
         Ok(Plan::Start(args)) => begin(environment, *args, terminals, extensions),
         Err(errors) => errors.iter().fold(Exit::Failed, |_, error| fail(&error.to_string())),
     }

@@ -278,6 +278,8 @@ pub enum Reply {
     Navigated(Box<Navigated>),
     /// The stored entry's id.
     Entry(super::entry::EntryId),
+    /// A file that was written.
+    Path(std::path::PathBuf),
 }
 
 /// A model and the level that goes with it.

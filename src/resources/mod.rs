@@ -2,12 +2,14 @@
 //!
 //! Everything here takes explicit folders and gives back values and warnings: nothing reads the environment, keeps
 //! state or asks anybody. Project resources are only looked at when the caller says that the project is trusted;
-//! context files are plain text and load without trust.
+//! context files are plain text and load without trust. [`markup`] is for the way back: what the marks mean in texts
+//! that people look at.
 
 pub mod context_files;
 pub mod expand;
 pub mod frontmatter;
 pub mod kind;
+pub mod markup;
 pub mod packages;
 pub mod patterns;
 pub mod project;

@@ -1,8 +1,8 @@
-//! Replacing a JSON file at once: readers see the old contents or the new ones, never a part.
+//! Replacing a file at once: readers see the old contents or the new ones, never a part.
 
 use std::{
-    fs, io,
-    io::Write as _,
+    fs,
+    io::{self, Write},
     os::unix::fs::DirBuilderExt as _,
     path::{Path, PathBuf},
 };
@@ -23,19 +23,52 @@ pub fn create_private_folder(folder: &Path) -> io::Result<()> {
 /// # Errors
 /// When the system refuses; the file is then as it was.
 pub fn with_json(file: &Path, values: &Map<String, Value>) -> io::Result<()> {
+    with(file, |writer| {
+        serde_json::to_writer_pretty(&mut *writer, values)?;
+        writer.write_all(b"\n")
+    })
+}
+
+/// Replaces the file by what `write` writes, under the same rules as [`with_json`].
+///
+/// # Errors
+/// When the system refuses, or `write` does; the file is then as it was.
+pub fn with(file: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
     let target = follow_link(file)?;
-    let folder = target.parent().ok_or_else(|| io::Error::other("the path has no folder"))?;
     let permissions = fs::metadata(&target).ok().map(|meta| meta.permissions());
-    let mut temporary = tempfile::NamedTempFile::new_in(folder)?; // created with mode 0600
-    serde_json::to_writer_pretty(&mut temporary, values)?;
-    temporary.write_all(b"\n")?;
-    temporary.flush()?;
+    let temporary = written_beside(&target, write)?;
     if let Some(permissions) = permissions {
         temporary.as_file().set_permissions(permissions)?;
     }
-    temporary.as_file().sync_all()?;
     temporary.persist(&target)?;
     Ok(())
+}
+
+/// Makes the file with what `write` writes, readable by its owner alone; one that exists is left alone.
+///
+/// # Errors
+/// [`io::ErrorKind::AlreadyExists`] when something has the name; otherwise like [`with`].
+pub fn create(file: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+    if fs::symlink_metadata(file).is_ok() {
+        return Err(io::ErrorKind::AlreadyExists.into());
+    }
+    written_beside(file, write)?.persist_noclobber(file)?;
+    Ok(())
+}
+
+/// A temporary file in the folder of `target` with what `write` writes, on the disk.
+fn written_beside(
+    target: &Path,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> io::Result<tempfile::NamedTempFile> {
+    let folder = target.parent().ok_or_else(|| io::Error::other("the path has no folder"))?;
+    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    let temporary = tempfile::NamedTempFile::new_in(folder)?; // created with mode 0600
+    let mut writer = io::BufWriter::new(temporary);
+    write(&mut writer)?;
+    let temporary = writer.into_inner().map_err(io::IntoInnerError::into_error)?;
+    temporary.as_file().sync_all()?;
+    Ok(temporary)
 }
 
 /// Where a link points, even when nothing is there yet; the path itself when it is no link.

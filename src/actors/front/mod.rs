@@ -5,9 +5,12 @@
 //! | [`stdout`] | the thread that owns standard output |
 //! | [`client`] | a front's side of one agent |
 //! | [`printer`] | print and JSON mode |
+//! | [`page`], [`exporter`] | a session as a page, and the worker that writes it |
 //! | [`stdin`], [`rpc`], [`rpc_data`], [`rpc_stats`] | RPC mode |
 
 pub mod client;
+pub mod exporter;
+pub mod page;
 pub mod printer;
 pub mod rpc;
 pub mod rpc_data;

@@ -11,6 +11,7 @@ use ractor::{Actor, ActorCell, ActorId, ActorProcessingErr, ActorRef, Supervisio
 
 use super::{
     client::AgentClient,
+    exporter::{ExportWork, Exporter},
     rpc_data,
     stdin::{self, Line},
     stdout::{Chunk, Form, Release, Stdout},
@@ -236,6 +237,7 @@ impl RpcState {
                 let name = command.name();
                 match command.into_command(id.as_ref()) {
                     Ok(command) => self.send(id, name, command),
+                    Err(RpcCommand::ExportHtml { output_path }) => self.export(myself, id, name, output_path).await,
                     Err(command) => match replacement(&command) {
                         Some(replacement) => self.replace(myself, id, name, replacement).await,
                         None => self.answer_question(id, name, &command),
@@ -301,11 +303,32 @@ impl RpcState {
     }
 
     fn send(&self, id: Option<RequestId>, name: &'static str, command: Command) {
+        self.agent.send(command, self.reply_to(id, name));
+    }
+
+    /// Has the session written as a page.
+    async fn export(
+        &self,
+        myself: &ActorRef<RpcMsg>,
+        id: Option<RequestId>,
+        name: &'static str,
+        output: Option<String>,
+    ) {
+        let Some(view) = self.agent.shared.tree() else {
+            return self.respond(&Response::failed(id, name, "The session is not open yet."));
+        };
+        let session = self.agent.shared.place.file().map(Into::into);
+        let work = ExportWork { view, session, output, reply: self.reply_to(id, name) };
+        // When it does not start, or dies, the duty to answer goes with it and answers that the command is lost.
+        let _ = spawn_worker("Exporter", "", Exporter, (), work, myself.get_cell()).await;
+    }
+
+    /// The duty to answer a request.
+    fn reply_to(&self, id: Option<RequestId>, name: &'static str) -> ReplyTo {
         let (me, shared) = (self.me.clone(), self.agent.shared.clone());
-        let reply = ReplyTo::new(move |result| {
+        ReplyTo::new(move |result| {
             me.tell(RpcMsg::Answer { id, command: name, result, after: shared.last_seq() });
-        });
-        self.agent.send(command, reply);
+        })
     }
 
     fn answer_question(&self, id: Option<RequestId>, name: &'static str, question: &RpcCommand) {

@@ -204,6 +204,7 @@ pub fn reply_data(
         Reply::Bash(result) => Some(ResponseData::Bash(result)),
         Reply::Jobs(list) => Some(ResponseData::Jobs(list)),
         Reply::JobOutput(output) => Some(ResponseData::JobOutput(output)),
+        Reply::Path(path) => Some(ResponseData::Path(path.to_string_lossy().into_owned())),
         Reply::Undone(report) => Some(ResponseData::Undone(Box::new(report))),
         Reply::Navigated(navigated) => Some(ResponseData::Navigated(navigated)),
         Reply::Checkpoints(checkpoints) => Some(ResponseData::Checkpoints(checkpoints)),

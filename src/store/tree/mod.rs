@@ -226,6 +226,12 @@ impl<'v> EntryRef<'v> {
         self.record.entry(|| self.view.log.source())
     }
 
+    /// The same, for somebody who walks over a whole session: what was parsed for it is not kept in memory.
+    #[must_use]
+    pub fn entry_once(&self) -> Arc<Entry> {
+        self.record.entry_once(|| self.view.log.source())
+    }
+
     /// Its line, fields included that this version does not know.
     ///
     /// # Errors

@@ -50,19 +50,27 @@ impl Record {
             return entry.clone();
         }
         // Parsed outside of the lock: nobody waits for a line of megabytes.
-        match self.line(source).and_then(|line| self.decode(&line)) {
-            Ok(entry) => {
-                let entry = Arc::new(entry);
-                *self.parsed() = Some(entry.clone());
-                entry
-            }
-            Err(reason) => Arc::new(Entry {
-                body: EntryBody::Unknown(json!({"type": UNREADABLE, "reason": reason})),
-                id: self.id.clone(),
-                parent_id: None,
-                timestamp: String::new(),
-            }),
+        let entry = self.parse(source);
+        if !is_unreadable(&entry) {
+            *self.parsed() = Some(entry.clone());
         }
+        entry
+    }
+
+    /// The same, for somebody who walks over a whole session: what was parsed for it is not kept.
+    pub fn entry_once(&self, source: impl FnOnce() -> Option<Arc<dyn LineSource>>) -> Arc<Entry> {
+        let known = self.parsed().clone();
+        known.unwrap_or_else(|| self.parse(source))
+    }
+
+    fn parse(&self, source: impl FnOnce() -> Option<Arc<dyn LineSource>>) -> Arc<Entry> {
+        let read = self.line(source).and_then(|line| self.decode(&line));
+        Arc::new(read.unwrap_or_else(|reason| Entry {
+            body: EntryBody::Unknown(json!({"type": UNREADABLE, "reason": reason})),
+            id: self.id.clone(),
+            parent_id: None,
+            timestamp: String::new(),
+        }))
     }
 
     /// The entry's line, fields included that this version does not know.
