@@ -315,7 +315,7 @@ impl RpcState {
         output: Option<String>,
     ) {
         let Some(view) = self.agent.shared.tree() else {
-            return self.respond(&Response::failed(id, name, "The session is not open yet."));
+            return self.respond(&Response::failed(id, name, "The session is not open yet.".to_owned()));
         };
         let session = self.agent.shared.place.file().map(Into::into);
         let work = ExportWork { view, session, output, reply: self.reply_to(id, name) };
