@@ -291,3 +291,15 @@ async fn arguments_that_are_no_json_come_back_to_the_model_with_the_reason_14_3(
     assert!(told.ends_with("\n\nReceived arguments:\n{\"command\":"), "{told}");
     sandbox.server.last().assert_strict();
 }
+
+#[tokio::test]
+async fn fc_081_a_model_that_reads_the_same_file_for_ever_is_told_and_the_run_fails() {
+    let sandbox = Sandbox::new(|_: &Request| calls([call("read", json!({"path": "a.txt"}))])).await;
+    sandbox.write("a.txt", "one\n");
+    let finished = sandbox.run(&["-p", "go"]).await;
+    assert_eq!(finished.code, Some(1), "{}", finished.stderr);
+    assert!(finished.stderr.contains("The run was ended: the model made the same calls"), "{}", finished.stderr);
+    let told = |n: usize| sandbox.server.requests()[n].all_text().contains("Notice of the program");
+    assert_eq!((sandbox.server.count(), told(4), told(5)), (15, false, true));
+    sandbox.server.last().assert_strict();
+}

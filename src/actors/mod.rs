@@ -11,7 +11,7 @@
 //! | [`agent_factory`] | what makes an agent on a session |
 //! | [`dispatch`] | where a request of a virtual model goes |
 //! | [`front`] | those who give agents work and show what they do |
-//! | [`turn`], [`turn_io`], [`queues`], [`batch`], [`retry`], [`resume`], [`route_facts`], [`job_news`], [`navigation`], [`restart`] | pure: the turn loop's machine and its parts, the restart policy |
+//! | [`turn`], [`turn_io`], [`queues`], [`batch`], [`retry`], [`rounds`], [`resume`], [`route_facts`], [`job_news`], [`navigation`], [`restart`] | pure: the turn loop's machine and its parts, the restart policy |
 //! | [`address`], [`reply`], [`spawn`], [`subscriber`], [`shared`], [`trace`] | how actors are addressed, answered, started and watched; what those of an agent share |
 
 pub mod address;
@@ -46,6 +46,7 @@ pub mod reply;
 pub mod restart;
 pub mod resume;
 pub mod retry;
+pub mod rounds;
 pub mod route_facts;
 pub mod runtime;
 pub mod session_writer;

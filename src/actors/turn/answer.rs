@@ -6,6 +6,7 @@ use super::{After, Leaving, Phase, Then, Turn, opening};
 use crate::{
     actors::{
         batch::{self, Batch},
+        rounds::{self, Round, Rounds},
         turn_io::{Effect, NewEntry},
     },
     protocol::{
@@ -210,6 +211,18 @@ impl Turn {
             return if terminates.is_some() { self.next_turn((Vec::new(), QueueKind::Steer)) } else { self.run_over() };
         }
         let steering = self.queues.poll(QueueKind::Steer);
+        if !steering.is_empty() {
+            // Words of the user are news.
+            self.trace().rounds = Rounds::default();
+        } else if terminates == Some(false) {
+            let trace = self.trace();
+            let results: Vec<_> = trace.results.iter().map(|(_, result)| result.clone()).collect();
+            match trace.rounds.note(&message, &results) {
+                Round::GoOn => {}
+                Round::Tell => trace.tell_of_rounds = true,
+                Round::End => return self.end_loop(),
+            }
+        }
         if terminates == Some(false) || !steering.is_empty() {
             return self.next_turn((steering, QueueKind::Steer));
         }
@@ -218,6 +231,15 @@ impl Turn {
             return self.next_turn((follow_up, QueueKind::FollowUp));
         }
         self.run_over();
+    }
+
+    /// The model makes the same calls again and again: one more turn shows why the run ends.
+    fn end_loop(&mut self) {
+        let trace = self.trace();
+        trace.turn += 1;
+        trace.rounds = Rounds::default();
+        self.publish_turn_start();
+        self.failed_before_start(Failure::new(FailureClass::Internal, rounds::end_text()));
     }
 
     fn next_turn(&mut self, leaving: Leaving) {

@@ -4,7 +4,7 @@ use std::{mem, sync::Arc};
 
 use super::{After, Leaving, OpenCalls, Then, Turn};
 use crate::{
-    actors::{batch, queues::Pending, resume::Position, turn_io::NewEntry},
+    actors::{batch, queues::Pending, resume::Position, rounds, turn_io::NewEntry},
     protocol::{
         AgentMessage, Block, Content, Entry, EntryBody, Event, ImageBlock, Reply, StopReason,
         ask::{Ask, BeforeAgentStartAsk},
@@ -136,7 +136,10 @@ impl Turn {
             pending = self.queues.poll(kind);
         }
         self.publish_turn_start();
-        let entries = extra.into_iter().map(|message| NewEntry::from(body_of(message))).collect();
+        let mut entries: Vec<_> = extra.into_iter().map(|message| NewEntry::from(body_of(message))).collect();
+        if mem::take(&mut self.trace().tell_of_rounds) {
+            entries.push(notice_of_rounds().into());
+        }
         self.store_delivery(entries, (pending, kind), Then::Deliver);
     }
 
@@ -160,6 +163,15 @@ impl Turn {
             self.publish(update);
             self.publish_entries(std::slice::from_ref(entry));
         }
+    }
+}
+
+fn notice_of_rounds() -> EntryBody {
+    EntryBody::CustomMessage {
+        custom_type: "loop".to_owned(),
+        content: Content::Text(rounds::notice()),
+        display: true,
+        details: None,
     }
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::{
-    actors::{batch::Batch, queues::Pending, turn_io::Ticket},
+    actors::{batch::Batch, queues::Pending, rounds::Rounds, turn_io::Ticket},
     protocol::{
         AgentMessage, AssistantMessage, EntryId, Failure, ToolResultMessage,
         ask::{AskPoint, TurnDecision},
@@ -84,6 +84,10 @@ pub(super) struct Trace {
     pub fallback: bool,
     pub batch: Option<Batch>,
     pub results: Vec<(EntryId, Arc<ToolResultMessage>)>,
+    /// Whether the rounds bring anything new.
+    pub rounds: Rounds,
+    /// The model is to be told that they do not.
+    pub tell_of_rounds: bool,
     /// The retry that is under way, from 1.
     pub attempt: u32,
     /// An overflow was recovered from, and neither a success nor a message of the user came since.

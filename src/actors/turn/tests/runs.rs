@@ -130,3 +130,22 @@ fn a_prompt_without_a_model_is_refused() {
     world.turn.identity = None;
     check_in(world, &[Prompt("hi")], "=no_model");
 }
+
+#[test]
+fn fc_081_a_model_that_makes_the_same_call_again_and_again_is_told_and_then_the_run_ends() {
+    const ROUND: &str = "assistant(call:read) >tools[0] tool_start(0) tool_end(0) result(same) turn_end turn_start";
+    let rounds = |count: usize| (0..count).flat_map(|_| [Calls(&["read"]), Run("same")]).collect::<Vec<_>>();
+    let ended = format!(
+        "=started agent_start turn_start user(hi) >call {} custom(loop) >call {}
+         assistant!(The_run_was_ended:_the_model_made_the_same_calls_15_times_in_a_row_and_got_the_same_results.) turn_end
+         agent_end agent_settled",
+        [ROUND; 5].join(" >call "),
+        [ROUND; 10].join(" >call "),
+    );
+    check(&[vec![Prompt("hi")], rounds(15)].concat(), &ended);
+    // Words of the user in between are news.
+    let steered = [vec![Prompt("hi")], rounds(4), vec![Calls(&["read"]), Steer("S"), Run("same")], vec![Text("ok")]];
+    let mut world = World::default();
+    steered.concat().iter().for_each(|step| run(&mut world, step));
+    assert!(!world.trace.iter().any(|word| word.starts_with("custom")), "{:?}", world.trace);
+}
