@@ -244,9 +244,8 @@ async fn what_is_asked_for_holds_the_conversation_and_the_files_and_no_thoughts_
     assert_eq!(made["details"]["modifiedFiles"], json!(["out.txt"]));
 }
 
-#[tokio::test]
-async fn a_turn_that_is_too_long_to_stay_is_summarised_in_two_parts_6_3() {
-    let sandbox = sandbox(700, |_| text("ok")).await;
+/// A session whose last turn is too long to stay.
+fn long_turn() -> Vec<Value> {
     let mut entries = vec![user("u0", "", "OLD"), answer("a0", "u0", said(&"o".repeat(800))), user("u1", "a0", "BIG")];
     let mut parent = "u1".to_owned();
     for n in 0..8 {
@@ -256,19 +255,74 @@ async fn a_turn_that_is_too_long_to_stay_is_summarised_in_two_parts_6_3() {
         parent = reply;
     }
     entries.push(answer("end", &parent, said("end of it")));
+    entries
+}
+
+/// Whether a summary of the beginning of a turn is asked for.
+fn is_prefix(request: &str) -> bool {
+    request.contains("## Original Request")
+}
+
+#[tokio::test]
+async fn a_turn_that_is_too_long_to_stay_is_summarised_in_two_parts_at_the_same_time_6_3() {
+    let gate = Gate::closed();
+    let held = gate.clone();
+    let sandbox = Sandbox::new(move |request| match (is_summary(request), is_prefix(&request.all_text())) {
+        // The first part comes last: the order of the text is not that of the answers.
+        (true, false) => text("HISTORY").hold(&held),
+        (true, true) => text("PREFIX"),
+        (false, _) => text("ok"),
+    })
+    .await;
+    configure(&sandbox, 700);
+    let entries = long_turn();
     let file = session(&sandbox, &entries);
     let mut rpc = sandbox.rpc(&["--session", file.to_str().unwrap()]).await;
-    let made = rpc.call(json!({"type": "compact"})).await;
+    rpc.send(json!({"type": "compact", "id": "c"})).await;
+    sandbox.server.request(1).await;
+    gate.open();
+    let made = rpc.until_that("the answer", |record| record["id"] == "c").await["data"].take();
     let summary = made["summary"].as_str().unwrap();
-    assert!(summary.starts_with("SUMMARY 1\n\n---\n\n**Turn Context (split turn):**\n\nSUMMARY 2"), "{summary}");
-    let asked = summaries(&sandbox);
-    assert!(asked[0].contains("OLD") && !asked[0].contains("BIG"));
-    assert!(asked[1].contains("BIG") && asked[1].contains("## Original Request"));
+    assert!(summary.starts_with("HISTORY\n\n---\n\n**Turn Context (split turn):**\n\nPREFIX"), "{summary}");
+    assert_eq!(made["usage"]["output"], 20, "what both took");
+    let (prefix, history): (Vec<_>, Vec<_>) = summaries(&sandbox).into_iter().partition(|text| is_prefix(text));
+    assert!(history[0].contains("OLD") && !history[0].contains("BIG"));
+    assert!(prefix[0].contains("BIG") && !prefix[0].contains("OLD"));
     // FC-076: what stays begins with an answer, whose calls have their results.
     let kept = entries.iter().find(|entry| entry["id"] == made["firstKeptEntryId"]).unwrap();
     assert_eq!(kept["message"]["role"], "assistant");
     rpc.prompt("on").await;
     sandbox.server.last().assert_strict();
+}
+
+#[tokio::test]
+async fn an_abort_and_a_failure_end_both_parts_of_a_summary() {
+    let mut hung = 0;
+    let sandbox = Sandbox::new(move |request| match (is_summary(request), is_prefix(&request.all_text())) {
+        (true, false) => hang("part"),
+        (true, true) if std::mem::replace(&mut hung, 1) == 0 => hang("part"),
+        (true, true) => http(400, "broken"),
+        (false, _) => text("ok"),
+    })
+    .await;
+    configure(&sandbox, 700);
+    let file = session(&sandbox, &long_turn());
+    let mut rpc = sandbox.rpc(&["--session", file.to_str().unwrap()]).await;
+    rpc.send(json!({"type": "compact", "id": "c"})).await;
+    let (first, second) = (sandbox.server.request(0).await, sandbox.server.request(1).await);
+    rpc.call(json!({"type": "abort"})).await;
+    let response = rpc.until_that("the answer", |record| record["id"] == "c").await;
+    assert_eq!(response["error"], "Compaction cancelled");
+    first.closed().await;
+    second.closed().await;
+    assert!(rpc.refused(json!({"type": "compact"})).await.contains("broken"));
+    for n in 2..4 {
+        let request = sandbox.server.request(n).await;
+        if !is_prefix(&request.all_text()) {
+            request.closed().await;
+        }
+    }
+    assert!(compactions(&file).is_empty());
 }
 
 #[tokio::test]
@@ -294,9 +348,9 @@ async fn fc_075_a_conversation_that_no_request_holds_is_summarised_in_pieces() {
 #[tokio::test]
 async fn a_summary_that_is_none_changes_nothing_6_4() {
     let mut answers = vec![calls([call("ls", json!({}))]), text("half").finish("length"), http(400, "broken")];
-    let sandbox = Sandbox::new(move |request| match is_summary(request) {
-        true => answers.pop().unwrap_or(text("whole")),
-        false => text("ok"),
+    let sandbox = Sandbox::new(move |request| match (is_summary(request), is_prefix(&request.all_text())) {
+        (true, false) => answers.pop().unwrap_or(text("whole")),
+        _ => text("ok"),
     })
     .await;
     configure(&sandbox, 200);

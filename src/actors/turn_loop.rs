@@ -9,6 +9,7 @@ mod effects;
 mod intake;
 mod moves;
 mod navigate;
+mod restored;
 mod spans;
 mod undo;
 mod workers;
@@ -26,7 +27,7 @@ use super::{
     address::{Addr, Recipient},
     chain::Asking,
     compaction,
-    compactor::Left,
+    compactor::{CompactorMsg, Left},
     event_bus::BusMsg,
     input_guard::Admission,
     job_news::JobNews,
@@ -232,14 +233,14 @@ impl LoopState {
     /// Goes on where the session and its run state say.
     async fn begin(&mut self, myself: &ActorRef<LoopMsg>, facts: ResumeFacts) {
         let arriving = self.arriving();
+        // Nobody waits for what an earlier incarnation asked for.
+        drop(self.shared.compactor.try_tell(CompactorMsg::Cancel));
         self.declared = facts.tree.system();
         let disposition = |prompt| if prompt { Disposition::Started } else { Disposition::Queued };
         self.taken = facts.accepted.into_iter().map(|(op, prompt)| (op, disposition(prompt))).collect();
-        let branch: Vec<_> = facts.tree.path().iter().map(|entry| entry.entry()).collect();
-        self.job_news = JobNews::default();
-        branch.iter().for_each(|entry| self.job_news.read(&entry.body));
+        self.job_news = JobNews::of(&facts.tree);
         self.shared.job_board.number_after(self.job_news.last_number());
-        let (mut position, attempt) = resume::position(&branch, stored_failure);
+        let (mut position, attempt) = resume::position(&resume::end(&facts.tree), stored_failure);
         if let resume::Position::Calls { batch, .. } = &mut position {
             match facts.started.get(&batch.entry).filter(|_| facts.active) {
                 Some(places) => batch.start(places),
@@ -377,3 +378,6 @@ impl LoopState {
         CancellationToken::new()
     }
 }
+
+#[cfg(test)]
+mod tests;

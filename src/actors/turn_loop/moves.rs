@@ -5,7 +5,7 @@ use std::{mem, sync::Arc};
 
 use ractor::ActorRef;
 
-use super::{LoopMsg, LoopState};
+use super::{LoopMsg, LoopState, restored::Restored};
 use crate::{
     actors::{
         address::Recipient,
@@ -16,13 +16,10 @@ use crate::{
         turn_io::{NewEntry, Ticket},
     },
     protocol::{
-        Command, CommandError, Entry, EntryBody, EntryId, Event, Reply, ThinkingLevel,
+        Command, CommandError, Entry, EntryBody, EntryId, Event, Reply,
         checkpoint::UndoReport,
-        event::NoticeLevel,
         navigation::{Navigate, Navigated},
     },
-    store::{jsonl::EntryKind, tree::TreeView},
-    tools::permissions::plan,
 };
 
 /// The machine, put aside. Commands that come meanwhile wait, as they do before the loop knows where things stand.
@@ -39,8 +36,8 @@ pub(super) enum Doing {
     /// The compactor asks extensions about a move, and has what is left summarised. The number tells its answer from
     /// that to an older question.
     Leaving { number: Ticket, ask: Navigate, place: navigation::Place },
-    /// The writer moves the leaf.
-    Moving(Arrival),
+    /// The writer moves the leaf; then this is selected.
+    Moving(Arrival, Restored),
     /// The leaf is moved, these entries were stored, and the writer is asked where things stand.
     Arriving(Arrival, Vec<Arc<Entry>>),
 }
@@ -79,6 +76,13 @@ impl LoopState {
                 self.stay(myself).await;
                 reply.send(Ok(Reply::Done));
             }
+            // A summary may take a minute, and nobody knows yet on which branch these would be.
+            Command::Prompt { .. } | Command::Compact { .. } | Command::Navigate(_) | Command::Undo(_)
+                if self.is_leaving() =>
+            {
+                let text = "The conversation is about to go to another entry. Wait for it, or abort it.";
+                reply.send(Err(CommandError::Refused(text.into())));
+            }
             command if passes(&command) => self.command(myself, command, reply).await,
             command => self.early.push((command, reply)),
         }
@@ -93,21 +97,23 @@ impl LoopState {
         mut entries: Vec<NewEntry>,
         arrival: Arrival,
     ) {
-        if let Some(tree) = self.shared.tree().and_then(|tree| tree.with_leaf(leaf.as_ref())) {
-            entries.extend(self.plan_entry(&tree).map(NewEntry::from));
-        }
-        self.aside = Some(Aside { turn, reply, doing: Doing::Moving(arrival) });
+        let restored = match self.shared.tree().and_then(|tree| tree.with_leaf(leaf.as_ref())) {
+            Some(branch) => self.restored(&branch),
+            None => Restored::default(),
+        };
+        entries.extend(restored.entries.iter().cloned().map(NewEntry::from));
+        self.aside = Some(Aside { turn, reply, doing: Doing::Moving(arrival, restored) });
         let to = Recipient::new(self.me.clone(), LoopMsg::Moved);
         self.shared.writer.tell(WriterMsg::Branch { leaf, entries, to });
     }
 
     /// The writer has moved the leaf, or could not.
     pub(super) async fn moved(&mut self, myself: &ActorRef<LoopMsg>, result: Result<Vec<Arc<Entry>>, String>) {
-        let Some(Aside { turn, reply, doing: Doing::Moving(arrival) }) = self.aside.take() else { return };
+        let Some(Aside { turn, reply, doing: Doing::Moving(arrival, restored) }) = self.aside.take() else { return };
         match result {
             Ok(entries) => {
                 self.aside = Some(Aside { turn, reply, doing: Doing::Arriving(arrival, entries) });
-                self.restore_selection();
+                self.select_restored(restored);
                 let to = Recipient::new(self.me.clone(), LoopMsg::Resume);
                 self.shared.writer.tell(WriterMsg::Resume(to));
             }
@@ -178,52 +184,5 @@ impl LoopState {
                 return;
             }
         }
-    }
-
-    /// Selects what the branch says: its model, its thinking level and its tools, as far as they are there.
-    fn restore_selection(&mut self) {
-        let Some(tree) = self.shared.tree() else { return };
-        let catalogue = self.shared.config.catalogue.now();
-        let branch = tree.selection();
-        let wanted = branch.restored_model(|name| catalogue.virtual_model(name).is_some());
-        let model = wanted.as_ref().and_then(|name| self.available(name));
-        let mut events = Vec::new();
-        if let (Some(name), None) = (&wanted, &model) {
-            let text = format!("The model of this branch, {name}, cannot be used now; the selected model stays.");
-            events.push(Event::Notice { level: NoticeLevel::Warning, text });
-        }
-        let tools: Vec<String> = match self.shared.config.tools_chosen {
-            true => Vec::new(),
-            false => tree.system().tools.iter().map(|tool| tool.name.clone()).collect(),
-        };
-        let known = |name: &String| self.shared.config.tools.now().iter().any(|tool| tool.declaration().name == *name);
-        {
-            let mut selection = self.shared.selection();
-            if let Some(model) = model {
-                let name = model.reference();
-                if selection.model.as_ref().map(|model| model.reference()).as_ref() != Some(&name) {
-                    events.push(Event::ModelChanged { model: name });
-                }
-                selection.model = Some(model);
-            }
-            let level = branch.thinking_level.as_deref().and_then(ThinkingLevel::parse).unwrap_or(selection.thinking);
-            let level = selection.model.as_ref().map_or(level, |model| model.clamp_thinking(level));
-            if mem::replace(&mut selection.thinking, level) != level {
-                events.push(Event::ThinkingLevelChanged { level });
-            }
-            // A branch without a request declares none: then those of now go on.
-            if !tools.is_empty() {
-                selection.active_tools = tools.into_iter().filter(known).collect();
-            }
-        }
-        self.shared.publish(events);
-    }
-
-    /// Plan mode is the user's wish of now: a branch that says otherwise is told. None when it agrees.
-    fn plan_entry(&self, branch: &TreeView) -> Option<EntryBody> {
-        let planning = self.shared.selection().plan_mode;
-        let customs = branch.ancestors().filter(|entry| entry.kind() == EntryKind::Custom);
-        let said = customs.into_iter().find_map(|entry| plan::entry_says(&entry.entry().body));
-        (said.unwrap_or_default() != planning).then(|| plan::entry(planning))
     }
 }

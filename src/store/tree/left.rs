@@ -16,11 +16,17 @@ pub struct LeftEntry<'v> {
 }
 
 impl TreeView {
-    /// The entry that the conversation stands at. The leaf may be an entry below it that only remembers that the
-    /// conversation came back to it.
+    /// The entry that the conversation stands at. The leaf may be an entry below it that remembers that the conversation
+    /// came back to it, and what was selected then.
     #[must_use]
     pub fn place(&self) -> Option<EntryRef<'_>> {
-        self.ancestors().find(|entry| entry.kind() != EntryKind::Custom || !is_leaf_entry(&entry.entry().body))
+        let mut place = self.leaf();
+        for entry in self.ancestors().take_while(|entry| is_silent(entry.kind())) {
+            if entry.kind() == EntryKind::Custom && is_leaf_entry(&entry.entry().body) {
+                place = entry.parent();
+            }
+        }
+        place
     }
 
     /// The entries of the branch that are no longer on it when the conversation goes on at `target`, the newest first:
@@ -30,6 +36,19 @@ impl TreeView {
         let shared = target.and_then(|target| self.common_ancestor(target)).map(|entry| entry.position());
         self.ancestors().take_while(|entry| Some(entry.position()) != shared).collect()
     }
+}
+
+/// Whether entries of this kind say nothing in the conversation.
+fn is_silent(kind: EntryKind) -> bool {
+    matches!(
+        kind,
+        EntryKind::Custom
+            | EntryKind::ModelChange
+            | EntryKind::ThinkingLevelChange
+            | EntryKind::Label
+            | EntryKind::SessionInfo
+            | EntryKind::Usage
+    )
 }
 
 /// Entries of a branch, the newest first, with what they show.
@@ -86,12 +105,27 @@ mod tests {
 
     #[test]
     fn the_place_is_the_entry_above_those_that_remember_a_move() {
-        let view = view(&[user("e1", "", "E1"), leaf_entry("l1", "e1"), leaf_entry("l2", "l1"), leaf_entry("l3", "")]);
+        let level = |id: &str, parent: &str| line("thinking_level_change", id, parent, json!({"thinkingLevel": "low"}));
+        let view = view(&[
+            user("e1", "", "E1"),
+            leaf_entry("l1", "e1"),
+            level("t1", "l1"),
+            leaf_entry("l2", "t1"),
+            level("t2", "l2"),
+            user("e2", "t2", "E2"),
+            level("t3", "e2"),
+            leaf_entry("l3", ""),
+            level("t4", "l3"),
+        ]);
         let place = |leaf: &str| {
             let view = view.with_leaf(Some(&leaf.into())).unwrap();
-            view.place().map(|entry| entry.id().to_string())
+            view.place().map(|entry| entry.id().to_string()).unwrap_or_default()
         };
-        assert_eq!((place("l2"), place("e1"), place("l3")), (Some("e1".into()), Some("e1".into()), None));
+        for (leaf, wanted) in
+            [("e1", "e1"), ("l1", "e1"), ("t1", "e1"), ("t2", "e1"), ("e2", "e2"), ("t3", "t3"), ("l3", ""), ("t4", "")]
+        {
+            assert_eq!(place(leaf), wanted, "{leaf}");
+        }
     }
 
     #[test]
