@@ -9,6 +9,10 @@ use serde_json::Value;
 
 use crate::{
     protocol::{AgentMessage, Content, EntryBody},
+    store::{
+        jsonl::{EntryKind, Role},
+        tree::TreeView,
+    },
     tools::jobs::{self, JobBoard, described, running_details, running_in},
 };
 
@@ -25,6 +29,17 @@ pub struct JobNews {
 }
 
 impl JobNews {
+    /// What a branch tells.
+    #[must_use]
+    pub fn of(tree: &TreeView) -> Self {
+        let mut news = Self::default();
+        let tells = |kind| {
+            matches!(kind, EntryKind::Message(Role::ToolResult) | EntryKind::CustomMessage | EntryKind::Compaction)
+        };
+        tree.path().iter().filter(|entry| tells(entry.kind())).for_each(|entry| news.read(&entry.entry().body));
+        news
+    }
+
     /// Takes in the next entry of the branch.
     pub fn read(&mut self, body: &EntryBody) {
         let details: Option<&Value> = match body {

@@ -7,9 +7,12 @@ use super::{
     queues::{Pending, Queues},
     turn_io::NewEntry,
 };
-use crate::protocol::{
-    AgentMessage, AssistantMessage, Entry, EntryBody, EntryId, Failure, FailureClass, ToolResultMessage,
-    navigation::is_leaf_entry,
+use crate::{
+    protocol::{
+        AgentMessage, AssistantMessage, Entry, EntryBody, EntryId, Failure, FailureClass, ToolResultMessage,
+        navigation::is_leaf_entry,
+    },
+    store::tree::TreeView,
 };
 
 /// What a new incarnation of the turn loop begins with.
@@ -57,6 +60,29 @@ pub enum Position {
         /// Why it failed.
         failure: Option<Failure>,
     },
+}
+
+/// The end of a branch, from the last words of a user on: all that the position depends on, whatever lies above.
+#[must_use]
+pub fn end(tree: &TreeView) -> Vec<Arc<Entry>> {
+    let mut omitted = HashSet::new();
+    let mut end = Vec::new();
+    for entry in tree.ancestors().map(|entry| entry.entry()) {
+        let is_start = match &entry.body {
+            EntryBody::ContextEdit { target_id, replacement: None } => {
+                omitted.insert(target_id.clone());
+                false
+            }
+            EntryBody::Message { message: AgentMessage::User(_) } => !omitted.contains(&entry.id),
+            _ => false,
+        };
+        end.push(entry);
+        if is_start {
+            break;
+        }
+    }
+    end.reverse();
+    end
 }
 
 /// Reads the position off a branch, root first. `classify` judges the error text of a failed answer, as the failure
@@ -160,7 +186,10 @@ fn answered(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::protocol::{Block, StopReason, ToolCall, navigation::leaf_entry};
+    use crate::{
+        protocol::{Block, StopReason, ToolCall, navigation::leaf_entry},
+        store::testing,
+    };
 
     fn entry(id: &str, body: EntryBody) -> Arc<Entry> {
         Arc::new(Entry { body, id: id.into(), parent_id: None, timestamp: String::new() })
@@ -200,6 +229,20 @@ mod tests {
             }
             Position::Answered { failure, .. } => format!("answered, failed {}, attempt {attempt}", failure.is_some()),
         }
+    }
+
+    #[test]
+    fn the_end_of_a_branch_begins_with_the_last_words_that_count() {
+        let lines = [
+            testing::user("u1", "", "one"),
+            testing::answer("a1", "u1", "ONE"),
+            testing::user("u2", "a1", "two"),
+            testing::user("u3", "u2", "three"),
+            testing::edit("x", "u3", "u3", serde_json::Value::Null),
+            testing::answer("a2", "x", "TWO"),
+        ];
+        let ids: Vec<_> = end(&testing::view(&lines)).iter().map(|entry| entry.id.to_string()).collect();
+        assert_eq!(ids, ["u2", "u3", "x", "a2"]);
     }
 
     #[test]

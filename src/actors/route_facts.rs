@@ -38,15 +38,23 @@ impl RouteFacts {
     /// The facts of the next request of the virtual model `name` at the leaf.
     #[must_use]
     pub fn at_leaf(tree: &TreeView, name: &ModelRef) -> Self {
-        Self::read(newest_first(tree), name)
+        // The state may lie far above what the other facts are found in: only entries that can hold it are parsed.
+        let customs = tree.ancestors().filter(|entry| entry.kind() == EntryKind::Custom).map(|entry| entry.entry());
+        Self::read(newest_first(tree), customs, name)
     }
 
-    /// Reads the facts off a branch, newest entry first. The request is a retry when the last answer failed and is
-    /// left out of the context; a message of the user after that answer is what counts otherwise.
+    /// Reads the facts off a branch, newest entry first; `customs` are those of its entries that may hold a state. The
+    /// request is a retry when the last answer failed and is left out of the context; a message of the user after that
+    /// answer is what counts otherwise.
     #[must_use]
-    pub fn read(branch: impl Iterator<Item = Arc<Entry>>, name: &ModelRef) -> Self {
+    pub fn read(
+        branch: impl Iterator<Item = Arc<Entry>>,
+        mut customs: impl Iterator<Item = Arc<Entry>>,
+        name: &ModelRef,
+    ) -> Self {
         let mut omitted = HashSet::new();
-        let mut facts = Self { reason: RouteReason::User, previous: None, failed: None, state: None };
+        let state = customs.find_map(|entry| state_in(&entry.body, name).cloned());
+        let mut facts = Self { reason: RouteReason::User, previous: None, failed: None, state };
         let mut reason_known = false;
         for entry in branch {
             match &entry.body {
@@ -68,10 +76,9 @@ impl RouteFacts {
                         facts.previous = Some(Dispatch::of(answer));
                     }
                 }
-                body if facts.state.is_none() => facts.state = state_in(body, name).cloned(),
                 _ => {}
             }
-            if reason_known && facts.previous.is_some() && facts.state.is_some() {
+            if reason_known && facts.previous.is_some() {
                 break;
             }
         }
@@ -82,9 +89,9 @@ impl RouteFacts {
 /// The physical model of the last good answer on the branch.
 #[must_use]
 pub fn last_dispatch(tree: &TreeView) -> Option<Dispatch> {
-    let answers =
+    let mut answers =
         newest_first(tree).filter_map(|entry| entry.body.as_message().and_then(AgentMessage::as_assistant).cloned());
-    answers.into_iter().find(|answer| is_good(answer)).map(|answer| Dispatch::of(&answer))
+    answers.find(|answer| is_good(answer)).map(|answer| Dispatch::of(&answer))
 }
 
 fn is_good(answer: &AssistantMessage) -> bool {
@@ -98,11 +105,9 @@ fn failed(answer: &Arc<AssistantMessage>) -> Option<FailedDispatch> {
 
 /// The entries of the branch that matter here; the others need not be parsed.
 fn newest_first(tree: &TreeView) -> impl Iterator<Item = Arc<Entry>> {
-    let matters = |kind: EntryKind| {
-        matches!(kind, EntryKind::Message(Role::User | Role::Assistant) | EntryKind::ContextEdit | EntryKind::Custom)
-    };
-    let path = tree.path();
-    path.into_iter().rev().filter(move |entry| matters(entry.kind())).map(|entry| entry.entry())
+    let matters =
+        |kind: EntryKind| matches!(kind, EntryKind::Message(Role::User | Role::Assistant) | EntryKind::ContextEdit);
+    tree.ancestors().filter(move |entry| matters(entry.kind())).map(|entry| entry.entry())
 }
 
 #[cfg(test)]
@@ -155,7 +160,8 @@ mod tests {
     }
 
     fn read(words: &str) -> String {
-        let facts = RouteFacts::read(branch(words).into_iter().rev(), &name("auto"));
+        let newest_first = || branch(words).into_iter().rev();
+        let facts = RouteFacts::read(newest_first(), newest_first(), &name("auto"));
         let mut out = facts.reason.name().to_owned();
         if let Some(previous) = facts.previous {
             assert_eq!(previous.thinking_level, ThinkingLevel::Low);
