@@ -60,7 +60,7 @@ impl LoopState {
             return None;
         }
         let names = declared.into_iter().map(|tool| tool.name);
-        Some(names.filter(|name| config.tools.iter().any(|tool| tool.declaration().name == *name)).collect())
+        Some(names.filter(|name| config.tools.now().iter().any(|tool| tool.declaration().name == *name)).collect())
     }
 
     /// Plan mode is the user's wish of now: a branch that says otherwise is told. None when it agrees.
