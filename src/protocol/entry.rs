@@ -2,7 +2,7 @@
 
 use std::{fmt, sync::Arc};
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Value;
 
 use super::{
@@ -126,7 +126,7 @@ pub enum EntryBody {
         #[serde(default)]
         tokens_before: u64,
         /// Prompt and tools at this point.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(default, skip_serializing_if = "Option::is_none", serialize_with = "with_role")]
         system_message: Option<Arc<SystemMessage>>,
         /// Files read and modified, and what an extension adds.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -257,6 +257,11 @@ impl EntryBody {
             _ => None,
         }
     }
+}
+
+/// A system message as it stands among messages: readers tell it by its role.
+fn with_role<S: Serializer>(message: &Option<Arc<SystemMessage>>, serializer: S) -> Result<S::Ok, S::Error> {
+    message.clone().map(AgentMessage::System).serialize(serializer)
 }
 
 #[cfg(test)]

@@ -164,6 +164,9 @@ fn a_compaction_gets_the_prompt_and_the_tools_of_its_place() {
     assert_eq!(*first_kept_entry_id, appended.entries[0].id, "no kept entry given: none is kept");
     assert_eq!(message.sections.as_ref().unwrap()["preamble"], "P");
     assert_eq!(message.tools_added.as_ref().unwrap().len(), 1);
+    // Readers tell a message by its role: without one, pi would go on without a prompt.
+    let written = serde_json::to_value(&appended.entries[0]).unwrap();
+    assert_eq!(written["systemMessage"]["role"], "system");
     let roles: Vec<_> = appended.view.context().messages.iter().map(|m| m.role().to_owned()).collect();
     assert_eq!(roles, ["system", "compactionSummary"]);
     assert_eq!(appended.view.context().system.sections, [("preamble".to_owned(), "P".to_owned())]);
