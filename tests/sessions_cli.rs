@@ -243,6 +243,12 @@ async fn a_session_leaves_as_a_file_and_comes_back() {
     let named = world.printed(&["export", FIX]).await;
     assert!(named.contains("/session-20") && named.ends_with("Z.jsonl\n"), "{named}");
 
+    world.printed(&["export", FIX, "page.html"]).await;
+    assert!(world.sandbox.read("page.html").contains("The LOGIN page is broken"));
+    world.refused(&["export", ASK, "page.html"], "exists already").await;
+    world.printed(&["export", ASK, "--html", "--force", "page.html"]).await;
+    assert!(world.sandbox.read("page.html").contains("borrow checker"));
+
     for name in ["out.jsonl", "out-1.jsonl"] {
         let text = world.printed(&["import", "out.jsonl"]).await;
         let copy = world.folder(&world.sandbox.project).join(name);

@@ -15,7 +15,7 @@ pub const USAGE: &str =
   troupe sessions show ID [--json]
   troupe sessions rename ID NAME
   troupe sessions delete ID… [--yes]
-  troupe sessions export ID [--jsonl] [--force] [PATH]
+  troupe sessions export ID [--jsonl | --html] [--force] [PATH]
   troupe sessions import FILE
 
 ID is a session's id, the beginning of one, or its file.
@@ -25,6 +25,7 @@ ID is a session's id, the beginning of one, or its file.
   --limit N          at most N of them (list: 50, search: 5 places a session); 0 shows all
   --json             for programs: list and show print one value, search a line for each place
   --yes              delete without a question
+  --jsonl, --html    the active branch as a session (the default), or all of it as a page (for a PATH in .html, too)
   --force            write over a file that exists
   --session-dir DIR  where sessions are kept
 QUERY and TEXT: words that must all occur, \"a phrase\", or re: and a regular expression. Capitals count when there are
@@ -67,10 +68,12 @@ pub enum Action {
         /// Without a question.
         yes: bool,
     },
-    /// Write the active branch of one into a file.
+    /// Write one into a file.
     Export {
         /// Which.
         id: String,
+        /// As what.
+        form: Form,
         /// The file.
         path: Option<String>,
         /// Also over a file that exists.
@@ -81,6 +84,15 @@ pub enum Action {
         /// The file.
         file: String,
     },
+}
+
+/// What a session is exported as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// The active branch as a session of its own.
+    Jsonl,
+    /// All of it as a page.
+    Html,
 }
 
 /// What `list` shows.
@@ -149,6 +161,7 @@ struct Words {
     json: bool,
     yes: bool,
     force: bool,
+    form: Option<Form>,
     plain: Vec<String>,
 }
 
@@ -187,7 +200,8 @@ impl Words {
                 ("--json", "list" | "search" | "show") => self.json = true,
                 ("-y" | "--yes", "delete") => self.yes = true,
                 ("--force", "export") => self.force = true,
-                ("--jsonl", "export") => {}
+                ("--jsonl", "export") => self.form = Some(Form::Jsonl),
+                ("--html", "export") => self.form = Some(Form::Html),
                 (other, _) => return Err(wrong(format!("Unknown option {other} for \"sessions {verb}\"."))),
             }
         }
@@ -226,7 +240,9 @@ impl Words {
             "export" => {
                 let path = (self.plain.len() == 2).then(|| self.plain.pop()).flatten();
                 let [id] = self.exactly("export needs a session.")?;
-                Action::Export { id, path, force: self.force }
+                let is_page = path.as_ref().is_some_and(|path| path.ends_with(".html"));
+                let form = self.form.unwrap_or(if is_page { Form::Html } else { Form::Jsonl });
+                Action::Export { id, form, path, force: self.force }
             }
             "import" => {
                 let [file] = self.exactly("import needs one file.")?;
@@ -277,7 +293,10 @@ mod tests {
         let list = |args: ListArgs| Action::List(args);
         let limited = ListArgs { limit: Some(LISTED), ..ListArgs::default() };
         let show = |id: &str| Action::Show { id: id.to_owned(), json: false };
-        let export = |path: Option<&str>| Action::Export { id: "1".into(), path: path.map(Into::into), force: false };
+        let export = |form: Form, path: Option<&str>| {
+            let path = path.map(Into::into);
+            Action::Export { id: "1".into(), form, path, force: false }
+        };
         let table: Vec<(&[&str], Action)> = vec![
             (&[], list(limited.clone())),
             (&["list"], list(limited.clone())),
@@ -299,8 +318,10 @@ mod tests {
             (&["show", "1"], show("1")),
             (&["rename", "1", "a b"], Action::Rename { id: "1".into(), name: "a b".into() }),
             (&["delete", "1", "2", "-y"], Action::Delete { ids: vec!["1".into(), "2".into()], yes: true }),
-            (&["export", "1"], export(None)),
-            (&["export", "--jsonl", "1", "out"], export(Some("out"))),
+            (&["export", "1"], export(Form::Jsonl, None)),
+            (&["export", "--html", "1"], export(Form::Html, None)),
+            (&["export", "1", "out.html"], export(Form::Html, Some("out.html"))),
+            (&["export", "--jsonl", "1", "out.html"], export(Form::Jsonl, Some("out.html"))),
             (&["import", "f"], Action::Import { file: "f".into() }),
         ];
         for (words, action) in table {

@@ -42,7 +42,7 @@ pub fn run(environment: &Environment, command: &SessionsCommand) -> Exit {
         Action::Show { id, json } => show::run(&place, id, *json),
         Action::Rename { id, name } => change::rename(&place, id, name),
         Action::Delete { ids, yes } => change::delete(&place, ids, *yes),
-        Action::Export { id, path, force } => transfer::export(&place, id, path.as_deref(), *force),
+        Action::Export { id, form, path, force } => transfer::export(&place, id, *form, (path.as_deref(), *force)),
         Action::Import { file } => transfer::import(&place, file),
     };
     match done {

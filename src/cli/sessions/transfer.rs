@@ -1,7 +1,8 @@
 //! `troupe sessions export` and `import`.
 
-use super::{Place, words::short_id};
+use super::{Place, args::Form, words::short_id};
 use crate::{
+    actors::front::page,
     cli::{
         exit::Exit,
         paths::absolute,
@@ -10,24 +11,37 @@ use crate::{
     },
     protocol::time::{iso, now_ms},
     store::{
-        SessionStore,
+        SessionStore, StoreError,
         jsonl::VERSION,
         sessions::{copy, resolve::check_folder},
     },
 };
 
-/// Writes the active branch of a session into a file.
-pub fn export(place: &Place<'_>, id: &str, path: Option<&str>, force: bool) -> Result<Exit, StartError> {
+/// Writes a session into the file `to`, or one of a name that fits; the switch says that a file there is replaced.
+pub fn export(place: &Place<'_>, id: &str, form: Form, to: (Option<&str>, bool)) -> Result<Exit, StartError> {
     let environment = place.environment;
     let head = place.session(id)?;
     let opened = SessionStore::open_read_only(&head.path).map_err(StartError::of)?;
     if let Some(notice) = opened.damage_notice() {
         warn(&notice);
     }
-    let default = || format!("session-{}.jsonl", iso(now_ms()).replace([':', '.'], "-"));
-    let path = absolute(&path.map_or_else(default, str::to_owned), &environment.cwd, environment.home.as_deref());
-    let over = if force { copy::Existing::Replace } else { copy::Existing::Keep };
-    copy::export_branch(&opened.store.view(), &path, over).map_err(StartError::of)?;
+    let view = opened.store.view();
+    let (named, force) = to;
+    let named = named.map(|path| absolute(path, &environment.cwd, environment.home.as_deref()));
+    let path = match form {
+        Form::Jsonl => {
+            let default = || format!("session-{}.jsonl", iso(now_ms()).replace([':', '.'], "-"));
+            let path = named.unwrap_or_else(|| environment.cwd.join(default()));
+            let existing = if force { copy::Existing::Replace } else { copy::Existing::Keep };
+            copy::export_branch(&view, &path, existing).map(|()| path).map_err(StartError::of)?
+        }
+        Form::Html => {
+            if let Some(path) = named.as_ref().filter(|path| path.is_file() && !force) {
+                return Err(StartError::of(StoreError::Exists(path.clone())));
+            }
+            page::export(&view, Some(&head.path), named.as_deref(), &environment.cwd).map_err(StartError::of)?
+        }
+    };
     Ok(print(&format!("Exported to: {}\n", path.display())))
 }
 
