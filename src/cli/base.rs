@@ -94,6 +94,12 @@ impl LoadedExtensions {
         &self.registry
     }
 
+    /// Their places.
+    #[must_use]
+    pub fn observers(&self) -> Vec<Observer> {
+        self.observers.clone()
+    }
+
     /// Their places, and behind them one for an extension of the agent's own.
     #[must_use]
     pub fn observers_with(&self, last: Arc<dyn Extension>) -> Vec<Observer> {
@@ -118,7 +124,7 @@ impl LoadedExtensions {
 }
 
 impl Base {
-    /// Gathers what the first session and all that follow need.
+    /// Gathers what the sessions of the process need; `first` is the one that it begins with, if it has one.
     ///
     /// # Errors
     /// What prevents the start.
@@ -127,13 +133,15 @@ impl Base {
         args: HiArgs,
         extensions: &ExtensionRegistry,
         settings: &Settings,
-        chosen: &ChosenSession,
+        first: Option<&ChosenSession>,
         mode: Mode,
     ) -> Result<Self, StartError> {
         let mut catalogue = Catalogue::load(&environment.user_dir, Variables::of_process());
         let script = setup::script_wire(&args, &mut catalogue)?;
-        let deck = Deck::open(&args.cassette, environment, &chosen.cwd, &mut catalogue)?;
-        let session_model = chosen.store.view().selection().model.filter(|_| !chosen.is_new);
+        let cwd = first.map_or(environment.cwd.as_path(), |chosen| chosen.cwd.as_path());
+        let deck = Deck::open(&args.cassette, environment, cwd, &mut catalogue)?;
+        let resumed = first.filter(|chosen| !chosen.is_new);
+        let session_model = resumed.and_then(|chosen| chosen.store.view().selection().model);
         let (catalogue, servers) = match deck.is_replay() {
             true => (catalogue, Vec::new()),
             false => local::with_named(catalogue, &args, settings, session_model.as_ref()).await?,

@@ -7,6 +7,7 @@
 //! far it is confined),
 //! [`cassette`] records or replays the exchanges with providers, [`exit`] names the ways out.
 
+pub mod acp;
 pub mod args;
 pub mod auth;
 pub mod base;

@@ -7,7 +7,7 @@ use std::{
 };
 
 use super::{
-    VERSION,
+    VERSION, acp,
     args::{self, HiArgs, Plan, Task},
     auth,
     env::{self, Environment},
@@ -46,7 +46,7 @@ pub fn main_with(extensions: ExtensionRegistry) -> ExitCode {
 fn run(environment: &Environment, extensions: ExtensionRegistry) -> Exit {
     if let Some(command) = subcommand::parse(&environment.argv) {
         return match command {
-            Ok(command) => run_subcommand(environment, command),
+            Ok(command) => run_subcommand(environment, command, extensions),
             Err(error) => {
                 fail(&error.to_string());
                 error.exit()
@@ -63,7 +63,7 @@ fn run(environment: &Environment, extensions: ExtensionRegistry) -> Exit {
     }
 }
 
-fn run_subcommand(environment: &Environment, command: Subcommand) -> Exit {
+fn run_subcommand(environment: &Environment, command: Subcommand, extensions: ExtensionRegistry) -> Exit {
     match command {
         Subcommand::Packages(command) => packages::run(environment, &command),
         Subcommand::McpList { json } => print(&listing::mcp_servers(&[], json)),
@@ -72,6 +72,7 @@ fn run_subcommand(environment: &Environment, command: Subcommand) -> Exit {
         Subcommand::Permissions(command) => permissions::run(environment, command),
         Subcommand::Undo(command) => undo::run(environment, &command),
         Subcommand::Sessions(command) => sessions::run(environment, &command),
+        Subcommand::Acp(args) => acp::run(environment, args, extensions),
     }
 }
 

@@ -22,6 +22,7 @@ use crate::{
             rpc::RpcFactory,
         },
         runtime::{FrontFactory, RuntimeHandle},
+        shared::Observer,
     },
     extensions::ExtensionRegistry,
     protocol::command::Input,
@@ -71,6 +72,30 @@ pub fn run(
     mode: Mode,
     prompts: Vec<Input>,
 ) -> Result<Exit, StartError> {
+    prepare(environment, &args)?;
+    let user_settings = Settings::load(&environment.user_dir.join("settings.json"), None);
+    let chosen = session::choose(environment, &args, &user_settings)?;
+    let (settings, project) = base::project_of(environment, &args, &chosen.cwd)?;
+    let own = project.dir.as_deref().filter(|_| project.trusted);
+    legacy::notices(&environment.user_dir, own).iter().for_each(|notice| warn(notice));
+    let runtime = async_runtime()?;
+    let fail_when_denied = args.permissions.on_denied == OnDenied::Fail;
+    let exit = runtime.block_on(async {
+        let base = Arc::new(Base::open(environment, args, &extensions, &settings, Some(&chosen), mode).await?);
+        let agent = base.agent(chosen, (settings, project)).await?;
+        let exit = serve(&base, agent, mode, prompts, fail_when_denied).await;
+        base.close().await;
+        // A renewed token that is lost logs the user out.
+        settle().await;
+        exit
+    });
+    // Threads that read or write standard streams may be blocked for ever: they do not hold up the end.
+    runtime.shutdown_background();
+    exit
+}
+
+/// What every start begins with: the log, the user's folder, and a look at what this version cannot do.
+pub(super) fn prepare(environment: &Environment, args: &HiArgs) -> Result<(), StartError> {
     logging::start(environment, args.log_file.as_deref(), args.trace_file.as_deref())?;
     if let Err(error) = create_private_dir(&environment.user_dir) {
         // Whatever really has to be written there says so itself.
@@ -82,29 +107,16 @@ pub fn run(
              the library brings along. Start without -e."
         )));
     }
-    let user_settings = Settings::load(&environment.user_dir.join("settings.json"), None);
-    let chosen = session::choose(environment, &args, &user_settings)?;
-    let (settings, project) = base::project_of(environment, &args, &chosen.cwd)?;
-    let own = project.dir.as_deref().filter(|_| project.trusted);
-    legacy::notices(&environment.user_dir, own).iter().for_each(|notice| warn(notice));
-    let runtime = tokio::runtime::Builder::new_multi_thread()
+    Ok(())
+}
+
+/// What everything runs on.
+pub(super) fn async_runtime() -> Result<tokio::runtime::Runtime, StartError> {
+    tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .enable_all()
         .build()
-        .map_err(|error| StartError::Failed(format!("the async runtime did not start: {error}")))?;
-    let fail_when_denied = args.permissions.on_denied == OnDenied::Fail;
-    let exit = runtime.block_on(async {
-        let base = Arc::new(Base::open(environment, args, &extensions, &settings, &chosen, mode).await?);
-        let agent = base.agent(chosen, (settings, project)).await?;
-        let exit = serve(&base, agent, mode, prompts, fail_when_denied).await;
-        base.close().await;
-        // A renewed token that is lost logs the user out.
-        settle().await;
-        exit
-    });
-    // Threads that read or write standard streams may be blocked for ever: they do not hold up the end.
-    runtime.shutdown_background();
-    exit
+        .map_err(|error| StartError::Failed(format!("the async runtime did not start: {error}")))
 }
 
 async fn serve(
@@ -123,6 +135,15 @@ async fn serve(
             Arc::new(PrinterFactory { shared, mode: PrintMode::Text, prompts, fail_when_denied })
         }
     };
+    run_front(base, observers, front).await
+}
+
+/// Runs a front to its end, or to that of a signal.
+pub(super) async fn run_front(
+    base: &Base,
+    observers: Vec<Observer>,
+    front: Arc<dyn FrontFactory>,
+) -> Result<Exit, StartError> {
     let signals = signals::Watch::begin();
     let runtime = RuntimeHandle::start(observers, Agents::default(), Slot::default(), front)
         .await

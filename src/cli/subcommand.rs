@@ -1,7 +1,8 @@
-//! Commands that come as the first word: `mcp …`, `auth …`, `undo …`, `permissions …`, `sessions …` and the package
-//! commands.
+//! Commands that come as the first word: `acp …`, `mcp …`, `auth …`, `undo …`, `permissions …`, `sessions …` and the
+//! package commands.
 
 use super::{
+    acp::{self, AcpArgs},
     auth::args::{self as auth, AuthCommand},
     exit::Exit,
     packages::args::{self as packages, PackagesCommand},
@@ -28,6 +29,8 @@ pub enum Subcommand {
     Undo(UndoCommand),
     /// `sessions …`: find, name, move and delete sessions.
     Sessions(SessionsCommand),
+    /// `acp …`: serve an editor.
+    Acp(AcpArgs),
     /// Print this text, exit 0: the usage of a command.
     Usage(String),
 }
@@ -87,6 +90,7 @@ pub fn parse(argv: &[String]) -> Option<Result<Subcommand, SubcommandError>> {
         "permissions" => Some(permissions::parse(&rest).map(Subcommand::Permissions)),
         "undo" => Some(undo::parse(&rest)),
         "sessions" => Some(sessions::parse(&rest)),
+        "acp" => Some(acp::parse(&rest)),
         "update" | "config" => Some(Err(SubcommandError::NotAvailable(first.clone()))),
         _ => None,
     }

@@ -92,6 +92,21 @@ impl Questions {
         dialog: Dialog,
         limit: Option<Duration>,
     ) -> Result<Answer, NoAnswer> {
+        self.ask_about(agent, None, title, dialog, limit).await
+    }
+
+    /// The same about a call of the model, by the id that the model gave it.
+    ///
+    /// # Errors
+    /// Why there is no answer.
+    pub async fn ask_about(
+        &self,
+        agent: &str,
+        tool_call_id: Option<String>,
+        title: String,
+        dialog: Dialog,
+        limit: Option<Duration>,
+    ) -> Result<Answer, NoAnswer> {
         if !self.is_attended() {
             return Err(NoAnswer::Nobody);
         }
@@ -100,7 +115,7 @@ impl Questions {
         self.state().open.insert(id.clone(), sender);
         let open = Open { questions: self, agent, id };
         let timeout_ms = limit.map(|limit| u64::try_from(limit.as_millis()).unwrap_or(u64::MAX));
-        let question = Arc::new(Question { id: open.id.clone(), title, dialog, timeout_ms });
+        let question = Arc::new(Question { id: open.id.clone(), title, dialog, timeout_ms, tool_call_id });
         self.tell(agent, Event::QuestionAsked { question });
         let answer = async { answer.await.unwrap_or(Answer::Cancelled) };
         match limit {

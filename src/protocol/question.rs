@@ -40,6 +40,8 @@ pub struct Question {
     pub dialog: Dialog,
     /// Milliseconds until whoever asks gives up; none: never.
     pub timeout_ms: Option<u64>,
+    /// The call that it is about, by the id that the model gave it; none when it is about something else.
+    pub tool_call_id: Option<String>,
 }
 
 /// How a question is answered.

@@ -129,7 +129,7 @@ impl Sandbox {
 
     /// Another program that takes the binary's arguments: one of the examples.
     pub fn command_of(&self, program: impl AsRef<OsStr>, args: &[&str]) -> Command {
-        const CHOOSES: [&str; 11] = [
+        const CHOOSES: [&str; 12] = [
             "--model",
             "--provider",
             "--continue",
@@ -141,6 +141,7 @@ impl Sandbox {
             "undo",
             "permissions",
             "sessions",
+            "acp",
         ];
         let mut command = Command::new(program);
         if !args.iter().any(|arg| CHOOSES.contains(arg)) {

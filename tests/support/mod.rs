@@ -8,6 +8,7 @@
 //! | `request` | [`Request`]: what the model was asked, and whether the conversation is well formed |
 //! | `agent` | [`Sandbox`]: a home, a project and the binary in them |
 //! | `rpc` | [`Rpc`]: a client of RPC mode |
+//! | `acp` | [`Acp`]: a client of the Agent Client Protocol |
 //! | `trace` | looking at events: their order, their messages, their texts |
 //! | `session` | looking at session files |
 //!
@@ -17,6 +18,7 @@
 // Each test target uses its own part of this, and a test may fail as loudly as it likes.
 #![allow(dead_code, unused_imports, clippy::unwrap_used, clippy::expect_used)]
 
+pub mod acp;
 pub mod agent;
 pub mod reply;
 pub mod request;
@@ -27,6 +29,7 @@ pub mod trace;
 
 use std::{future::Future, time::Duration};
 
+pub use acp::Acp;
 pub use agent::{Finished, Sandbox, finish, wait_for_file};
 pub use reply::{Call, Gate, Reply, call, calls, hang, http, raw_call, replies, text, thinking};
 pub use request::{Request, strict};

@@ -6,8 +6,10 @@
 //! | [`client`] | a front's side of one agent |
 //! | [`printer`] | print and JSON mode |
 //! | [`page`], [`exporter`] | a session as a page, and the worker that writes it |
+//! | [`acp`] | the Agent Client Protocol: editors, several sessions |
 //! | [`stdin`], [`rpc`], [`rpc_data`], [`rpc_stats`] | RPC mode |
 
+pub mod acp;
 pub mod client;
 pub mod exporter;
 pub mod page;

@@ -67,10 +67,7 @@ pub fn delete(place: &Place<'_>, ids: &[String], yes: bool) -> Result<Exit, Star
             return Ok(Exit::Done);
         }
     }
-    let environment = place.environment;
-    let path = environment.variable("PATH").map(std::ffi::OsStr::new);
-    let data_home = environment.variable("XDG_DATA_HOME").map(std::path::Path::new);
-    let trash = Trash::of_user(environment.home.as_deref(), path, data_home);
+    let trash = trash_of(place.environment);
     let mut exit = Exit::Done;
     for session in &sessions {
         let title = told(session);
@@ -116,4 +113,11 @@ fn agrees(question: &str) -> bool {
     let mut answer = String::new();
     let read = io::stdin().lock().read_line(&mut answer);
     read.is_ok() && matches!(answer.trim().to_lowercase().as_str(), "y" | "yes")
+}
+
+/// Where deleted sessions go.
+pub(in crate::cli) fn trash_of(environment: &Environment) -> Trash {
+    let path = environment.variable("PATH").map(std::ffi::OsStr::new);
+    let data_home = environment.variable("XDG_DATA_HOME").map(std::path::Path::new);
+    Trash::of_user(environment.home.as_deref(), path, data_home)
 }

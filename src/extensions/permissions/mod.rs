@@ -6,8 +6,10 @@
 //!
 //! | file | what |
 //! |---|---|
+//! | [`answers`] | what people may answer |
 //! | [`words`] | what people and models read |
 
+pub mod answers;
 mod words;
 
 use std::{
@@ -184,7 +186,9 @@ impl Permissions {
         options.extend([words::DENY, words::DENY_WHY]);
         let options = options.into_iter().map(str::to_owned).collect();
         let title = words::question(&ask.tool_name, &ask.input, reason, can_remember);
-        let answer = questions.ask(&ask.agent, title, Dialog::Select { options }, *ask_timeout).await?;
+        let dialog = Dialog::Select { options };
+        let call = Some(ask.tool_call_id.clone());
+        let answer = questions.ask_about(&ask.agent, call.clone(), title, dialog, *ask_timeout).await?;
         // Whatever is not one of the options is a no.
         Ok(match answer {
             Answer::Value(text) if text == words::ONCE => Choice::Once,
@@ -192,7 +196,8 @@ impl Permissions {
             Answer::Value(text) if text == words::ALWAYS && can_remember => Choice::Always,
             Answer::Value(text) if text == words::DENY_WHY => {
                 let dialog = Dialog::Input { placeholder: Some(words::WHY_PLACEHOLDER.to_owned()) };
-                let why = questions.ask(&ask.agent, words::WHY.to_owned(), dialog, *ask_timeout).await;
+                let title = words::WHY.to_owned();
+                let why = questions.ask_about(&ask.agent, call, title, dialog, *ask_timeout).await;
                 match why {
                     Ok(Answer::Value(why)) if !why.trim().is_empty() => {
                         Choice::Deny { why: Some(why.trim().to_owned()) }

@@ -2,21 +2,12 @@
 
 use serde_json::{Map, Value};
 
+pub(super) use super::answers::*;
 use crate::{
     extensions::questions::NoAnswer,
     tools::permissions::{Reason, shell::quote},
 };
 
-/// Run this call.
-pub(super) const ONCE: &str = "Allow once";
-/// Run calls like this one while the program runs.
-pub(super) const SESSION: &str = "Allow for this session";
-/// Run calls like this one in this project from now on.
-pub(super) const ALWAYS: &str = "Always allow in this project";
-/// Do not run it.
-pub(super) const DENY: &str = "Deny";
-/// Do not run it, and tell the model something.
-pub(super) const DENY_WHY: &str = "Deny and say why";
 /// What is asked then.
 pub(super) const WHY: &str = "What should the model do instead?";
 /// Shown while nothing is typed.
