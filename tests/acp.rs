@@ -69,7 +69,7 @@ async fn tools_are_shown_with_what_they_change_and_print() {
     let script = [
         calls([call("write", json!({"path": "f", "content": "a\nb\nc\n"})).id("w"), bash("echo hi").id("s")]),
         calls([call("read", json!({"path": "f", "offset": 2})).id("r"), call("read", json!({"path": "no"})).id("r")]),
-        calls([edit]),
+        calls([edit, call("write", json!({"path": "f", "content": "z"})).id("o")]),
         text("done"),
     ];
     let sandbox = Sandbox::new(replies(script)).await;
@@ -78,7 +78,7 @@ async fn tools_are_shown_with_what_they_change_and_print() {
     assert_eq!(acp.prompted(&session, "go").await, "end_turn");
     let calls = acp.updates(0, &session, "tool_call");
     let ids: Vec<&str> = calls.iter().map(|call| call["toolCallId"].as_str().unwrap()).collect();
-    assert_eq!(ids, ["w", "s", "r", "r#2", "e"], "ids are different where a model's are not");
+    assert_eq!(ids, ["w", "s", "r", "r#2", "e", "o"], "ids are different where a model's are not");
     let updates = acp.updates(0, &session, "tool_call_update");
     let last = |id: &str, field: &str| {
         let of = updates.iter().rev().filter(|update| update["toolCallId"] == id);
@@ -95,6 +95,7 @@ async fn tools_are_shown_with_what_they_change_and_print() {
     assert_eq!((last("r#2", "status"), last("r#2", "kind")), (json!("failed"), json!("read")));
     let diff = &last("e", "content")[0];
     assert_eq!((&diff["oldText"], &diff["newText"]), (&json!("a\nb\nc\n"), &json!("a\nB\nc\n")));
+    assert_eq!(last("o", "content")[0], json!({"type": "diff", "path": path, "oldText": "a\nB\nc\n", "newText": "z"}));
     assert_eq!(last("e", "locations"), json!([{"path": path, "line": 1}]));
 }
 
@@ -121,6 +122,24 @@ async fn a_permission_is_asked_for_and_the_answer_counts() {
     assert!(!sandbox.exists("a") && sandbox.exists("b"), "the third call is allowed by the second answer");
     let failed = acp.updates(0, &session, "tool_call_update");
     assert!(failed.iter().any(|update| update["toolCallId"] == "c" && update["status"] == "failed"));
+}
+
+#[tokio::test]
+async fn a_client_with_forms_may_say_why_it_denies() {
+    let sandbox = Sandbox::new(replies([calls([bash("touch a")]), text("done")])).await;
+    let mut acp = Acp::start(sandbox.command(&["acp", "--model", "mock/m1", "--permissions", "ask"]));
+    acp.call("initialize", json!({"protocolVersion": 1, "clientCapabilities": {"elicitation": {"form": {}}}})).await;
+    let session = acp.new_session(&sandbox).await;
+    let prompt = acp.prompt(&session, "go").await;
+    let request = acp.asked(0, "session/request_permission").await;
+    let last = request["params"]["options"].as_array().unwrap().last().unwrap().clone();
+    acp.reply(&request, json!({"outcome": {"outcome": "selected", "optionId": last["optionId"]}})).await;
+    let form = acp.asked(0, "elicitation/create").await;
+    assert_eq!(form["params"]["sessionId"], json!(session));
+    acp.reply(&form, json!({"action": "accept", "content": {"text": "use the other folder"}})).await;
+    acp.result(prompt).await;
+    let told = sandbox.server.last().results();
+    assert!(told[0].contains("use the other folder") && !sandbox.exists("a"), "{told:?}");
 }
 
 #[tokio::test]
@@ -357,6 +376,9 @@ async fn without_a_key_the_client_learns_how_to_log_in() {
     let (code, why) = acp.refused("authenticate", json!({"methodId": "login"})).await;
     assert_eq!((code, why.contains("troupe auth login")), (-32000, true), "{why}");
     assert_eq!(acp.close().await, Some(0));
+    // What an editor runs in a terminal of its own for that.
+    let log_in = sandbox.run_with_input(&["acp", "--permissions", "ask", "auth", "login"], "\n").await;
+    assert_eq!((log_in.code, log_in.stderr.contains("no provider was named")), (Some(1), true), "{}", log_in.stderr);
 }
 
 #[tokio::test]

@@ -4,21 +4,27 @@ use std::{path::Path, sync::Arc};
 
 use super::{
     args::{self, HiArgs, SessionChoice, Task},
-    auth::args as auth,
+    auth::{
+        self,
+        args::{AuthCommand, LoginArgs},
+    },
     base::{Base, project_of},
     env::Environment,
     exit::Exit,
     mode::{Mode, Terminals},
-    run::{fail, warn},
+    run::{fail, give_flags, warn},
     session::ChosenSession,
     sessions::change::trash_of,
-    start::{self, StartError},
+    start::{self as starting, StartError},
     subcommand::{Parsed, Subcommand, usage, wrong},
 };
 use crate::{
     actors::{
-        agent_factory::{AgentFactory, Making, OpenSession, Retiring},
-        front::acp::{AcpFactory, host::AcpHost},
+        agent_factory::{AgentFactory, MadeAgent, Making, OpenSession, Retiring},
+        front::{
+            acp::{AcpFactory, host::AcpHost},
+            say,
+        },
         shared::AgentShared,
     },
     extensions::ExtensionRegistry,
@@ -31,39 +37,68 @@ const USAGE: &str = "troupe acp [flags]   serve an editor by the Agent Client Pr
 The flags are those of the agent: --model, --thinking, --permissions, --sandbox, --tools and so on; `troupe --help` lists
 them. The editor chooses sessions and sends prompts. docs/acp.md says how to set editors up.";
 
-/// The flags of the agents.
+/// What the command is to do.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct AcpArgs(Vec<String>);
+pub enum AcpArgs {
+    /// Serve, with these flags for the agents.
+    Serve(Vec<String>),
+    /// Let a person log in.
+    LogIn,
+}
 
 /// The command. An editor that lets people log in adds `auth login` to the words with which it starts agents.
 pub(super) fn parse(rest: &[&str]) -> Parsed {
     match rest {
         ["-h" | "--help", ..] => usage(USAGE),
-        [.., "auth", "login"] => auth::parse(&["login"]),
+        [.., "auth", "login"] => Ok(Subcommand::Acp(AcpArgs::LogIn)),
         _ => match rest.iter().position(|word| matches!(*word, "--mode" | "-p" | "--print" | "--export" | "--version"))
         {
             Some(at) => wrong(format!("{} makes no sense with \"acp\".", rest[at]), "troupe acp [flags]"),
-            None => Ok(Subcommand::Acp(AcpArgs(rest.iter().map(|word| (*word).to_owned()).collect()))),
+            None => Ok(Subcommand::Acp(AcpArgs::Serve(rest.iter().map(|word| (*word).to_owned()).collect()))),
         },
     }
 }
 
-/// Serves until the editor closes standard input.
-pub(super) fn run(environment: &Environment, AcpArgs(flags): AcpArgs, extensions: ExtensionRegistry) -> Exit {
+/// Serves until the editor closes standard input, or lets a person log in.
+pub(super) fn run(environment: &Environment, args: AcpArgs, extensions: ExtensionRegistry) -> Exit {
+    match args {
+        AcpArgs::Serve(flags) => serve(environment, &flags, &extensions),
+        AcpArgs::LogIn => log_in(environment),
+    }
+}
+
+/// In the terminal that an editor opened: its words for it name no provider.
+fn log_in(environment: &Environment) -> Exit {
+    say("Log in to which provider (anthropic, openai, openrouter, …; `troupe auth list` lists them)? ");
+    let mut provider = String::new();
+    if let Err(error) = std::io::stdin().read_line(&mut provider) {
+        return fail(&format!("the terminal cannot be read: {error}"));
+    }
+    let provider = provider.trim().to_owned();
+    if provider.is_empty() {
+        return fail("no provider was named; nothing was changed");
+    }
+    auth::run(environment, &AuthCommand::Login(LoginArgs { provider, api_key: false, no_browser: false }))
+}
+
+fn serve(environment: &Environment, flags: &[String], extensions: &ExtensionRegistry) -> Exit {
     let terminals = Terminals::of_process();
-    let args = args::parse(&flags).and_then(|low| HiArgs::new(low, environment.launch(terminals)));
+    let args = args::parse(flags).and_then(|low| HiArgs::new(low, environment.launch(terminals)));
     let args = match args {
         Ok(args) => args,
         Err(errors) => return errors.iter().fold(Exit::Failed, |_, error| fail(&error.to_string())),
     };
     args.warnings.iter().for_each(|warning| warn(warning));
+    if let Err(errors) = give_flags(&args, extensions) {
+        return errors.iter().fold(Exit::Failed, |_, error| fail(error));
+    }
     if let Some(text) = refused(&args) {
         return fail(&text);
     }
     if terminals.stdin {
         warn("`troupe acp` is for editors: it waits for lines of JSON-RPC on standard input (docs/acp.md).");
     }
-    match serve(environment, args, &extensions) {
+    match start(environment, args, extensions) {
         Ok(exit) => exit,
         Err(StartError::Failed(text)) => fail(&text),
     }
@@ -71,9 +106,6 @@ pub(super) fn run(environment: &Environment, AcpArgs(flags): AcpArgs, extensions
 
 /// What is wrong with the flags of a server.
 fn refused(args: &HiArgs) -> Option<String> {
-    if let Some(error) = args.unknown_options(&[]) {
-        return Some(error.to_string());
-    }
     if !args.messages.is_empty() || !args.files.is_empty() {
         return Some("`troupe acp` takes flags alone: prompts and files come from the editor".to_owned());
     }
@@ -83,16 +115,16 @@ fn refused(args: &HiArgs) -> Option<String> {
     (!matches!(args.task, Task::Run(_))).then(|| "`troupe acp` only serves editors".to_owned())
 }
 
-fn serve(environment: &Environment, args: HiArgs, extensions: &ExtensionRegistry) -> Result<Exit, StartError> {
-    start::prepare(environment, &args)?;
+fn start(environment: &Environment, args: HiArgs, extensions: &ExtensionRegistry) -> Result<Exit, StartError> {
+    starting::prepare(environment, &args)?;
     let settings = user_settings(environment);
-    let runtime = start::async_runtime()?;
+    let runtime = starting::async_runtime()?;
     let exit = runtime.block_on(async {
         // A program of a person's, like a client of RPC.
         let base = Arc::new(Base::open(environment, args, extensions, &settings, None, Mode::Rpc).await?);
         let (host, questions) = (Arc::new(Host(base.clone())), base.backstage.questions.clone());
         let front = Arc::new(AcpFactory { host, questions });
-        let exit = start::run_front(&base, base.extensions().observers(), front).await;
+        let exit = starting::run_front(&base, base.extensions().observers(), front).await;
         base.close().await;
         // A renewed token that is lost logs the user out.
         settle().await;
@@ -111,7 +143,7 @@ fn user_settings(environment: &Environment) -> Settings {
 struct Host(Arc<Base>);
 
 impl Host {
-    async fn open(&self, session: OpenSession) -> Result<crate::actors::agent_factory::MadeAgent, StartError> {
+    async fn open(&self, session: OpenSession) -> Result<MadeAgent, StartError> {
         let chosen = ChosenSession::following(session.store, session.journal);
         let project = project_of(&self.0.environment, &self.0.args, &chosen.cwd)?;
         // Each begins with what the flags say.
@@ -135,8 +167,9 @@ impl AcpHost for Host {
         if args.session == SessionChoice::InMemory {
             return None;
         }
-        let there = Environment { cwd: cwd.to_owned(), ..environment.clone() };
-        Some(match start::session_dir(&there, args, &user_settings(environment)) {
+        let mut there = environment.clone();
+        there.cwd = cwd.to_owned();
+        Some(match starting::session_dir(&there, args, &user_settings(environment)) {
             Some(path) => SessionDir::custom(path, cwd),
             None => SessionDir::of_project(&environment.user_dir, cwd),
         })
@@ -163,10 +196,11 @@ mod tests {
     #[test]
     fn flags_of_agents_are_taken_and_what_makes_no_sense_is_refused() {
         for line in ["", "--model x --permissions ask"] {
-            assert!(matches!(parsed(line), Ok(Subcommand::Acp(_))), "{line}");
+            assert!(matches!(parsed(line), Ok(Subcommand::Acp(AcpArgs::Serve(_)))), "{line}");
         }
         assert!(matches!(parsed("--help"), Ok(Subcommand::Usage(_))));
-        assert!(matches!(parsed("--model x auth login"), Ok(Subcommand::Auth(_))), "how editors let people log in");
+        let log_in = parsed("--model x auth login");
+        assert_eq!(log_in, Ok(Subcommand::Acp(AcpArgs::LogIn)), "how editors let people log in");
         for line in ["--mode rpc", "-p", "--model x --print"] {
             assert!(parsed(line).is_err(), "{line}");
         }

@@ -15,6 +15,7 @@ Usage: troupe [FLAGS] [--] [@FILE…] [MESSAGE…]
        troupe list
        troupe undo [--session ID|PATH] [--prompt | --to ENTRY | --redo | --list]
        troupe sessions [list|search|show|rename|delete|export|import] …
+       troupe acp [flags]
        troupe mcp list [--json]
        troupe auth login|logout PROVIDER
        troupe auth check|print-api-key|print-bearer-token --provider NAME | --model PATTERN
@@ -24,7 +25,7 @@ Usage: troupe [FLAGS] [--] [@FILE…] [MESSAGE…]
 Without -p, and with a terminal on both sides, the messages begin an interactive session.
 Text that is piped in goes in front of the first message, and so do the files named with @.
 Flags take their value as the next word or behind =. Behind -- every word is a message or an @FILE.
-`troupe COMMAND --help` explains install, remove, list, undo, sessions, auth, mcp and permissions.
+`troupe COMMAND --help` explains install, remove, list, undo, sessions, acp, auth, mcp and permissions.
 ";
 
 const TAIL: &str = "
@@ -125,7 +126,7 @@ mod tests {
         for (short, long) in MULTI_LETTER {
             assert!(help.contains(&format!("  {short}, --{long}")), "{short}");
         }
-        for command in ["install", "remove", "list", "undo", "sessions", "auth", "mcp", "permissions"] {
+        for command in ["install", "remove", "list", "undo", "sessions", "acp", "auth", "mcp", "permissions"] {
             assert!(help.lines().any(|line| line.contains(&format!("troupe {command}"))), "{command}");
         }
         for line in help.lines() {

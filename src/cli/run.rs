@@ -93,12 +93,8 @@ fn begin(environment: &Environment, args: HiArgs, terminals: Terminals, extensio
         }
         Task::Run(_) => {}
     }
-    if let Some(error) = args.unknown_options(&flag_names(&extensions)) {
-        return fail(&error.to_string());
-    }
-    let given: Vec<_> = args.extension_flags.iter().map(|flag| (flag.name.as_str(), flag.value.text())).collect();
-    if let Err(errors) = extensions.set_flags(&given) {
-        return errors.iter().fold(Exit::Failed, |_, error| fail(&error.to_string()));
+    if let Err(errors) = give_flags(&args, &extensions) {
+        return errors.iter().fold(Exit::Failed, |_, error| fail(error));
     }
     let Task::Run(mut mode) = args.task else { return Exit::Failed };
     let prompts = match gather(environment, &args, &mut mode, terminals) {
@@ -115,6 +111,15 @@ fn begin(environment: &Environment, args: HiArgs, terminals: Terminals, extensio
         Ok(exit) => exit,
         Err(StartError::Failed(text)) => fail(&text),
     }
+}
+
+/// Gives the extensions the values of their flags; the errors say what is wrong with flags that are not the program's.
+pub(super) fn give_flags(args: &HiArgs, extensions: &ExtensionRegistry) -> Result<(), Vec<String>> {
+    if let Some(error) = args.unknown_options(&flag_names(extensions)) {
+        return Err(vec![error.to_string()]);
+    }
+    let given: Vec<_> = args.extension_flags.iter().map(|flag| (flag.name.as_str(), flag.value.text())).collect();
+    extensions.set_flags(&given).map_err(|errors| errors.iter().map(ToString::to_string).collect())
 }
 
 fn flag_names(extensions: &ExtensionRegistry) -> Vec<String> {

@@ -1,5 +1,7 @@
 //! What a tool says of itself and what a call gives back.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -46,6 +48,9 @@ pub struct ToolOutput {
     /// The result as data, for programs; published, not stored.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub structured_content: Option<Value>,
+    /// The text of the file whose place the call's took, for fronts that show differences; neither stored nor on a wire.
+    #[serde(skip)]
+    pub replaced: Option<Arc<str>>,
     /// Tokens that the tool spent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usage: Option<Usage>,

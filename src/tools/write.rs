@@ -92,7 +92,7 @@ async fn write(context: &ToolContext, path: &Path, turn: Turn) -> Result<ToolOut
     let failure = |operation: &str, path: &Path, error: &io::Error| Failure::io(error, operation, path);
     let real_path = turn.real_path();
     let memory = context.session.file_memory.as_ref();
-    let encoding = look(operations, real_path, &arguments.path, memory).await?;
+    let Before { encoding, text: replaced } = look(operations, real_path, &arguments.path, memory).await?;
     if context.cancel.is_cancelled() {
         return Err(Failure::aborted());
     }
@@ -111,14 +111,31 @@ async fn write(context: &ToolContext, path: &Path, turn: Turn) -> Result<ToolOut
         memory.note(real_path.to_owned(), stat, sight);
     }
     let text = format!("Successfully wrote to {}", arguments.path);
-    Ok(match encoding.unusual() {
+    let output = match encoding.unusual() {
         Some(encoding) => ToolOutput {
             details: Some(json!({"encoding": encoding})),
             ..ToolOutput::text(format!("{text}. The file stays in {encoding}."))
         },
         None => ToolOutput::text(text),
-    })
+    };
+    Ok(ToolOutput { replaced, ..output })
 }
+
+/// What is to be replaced.
+struct Before {
+    encoding: TextEncoding,
+    /// Its text; none when there is none, or so much that nobody looks for differences.
+    text: Option<Arc<str>>,
+}
+
+impl Before {
+    fn unknown() -> Self {
+        Self { encoding: TextEncoding::Utf8, text: None }
+    }
+}
+
+/// Bytes of the largest text that is kept to show what changed.
+const SHOWN_AT_MOST: usize = 1 << 20;
 
 /// Looks at what is to be replaced: fails when somebody else changed it, and gives the encoding that stays. That is
 /// UTF-8 for a new file. A byte order mark of UTF-8 is text, and stays only when it is written again.
@@ -127,22 +144,26 @@ async fn look(
     path: &Path,
     name: &str,
     memory: Option<&Arc<FileMemory>>,
-) -> Result<TextEncoding, Failure> {
+) -> Result<Before, Failure> {
     let mut reader = match operations.open(path).await {
         Ok(reader) => reader,
         // It is new, or may be written but not read. If neither, writing tells why.
-        Err(_) => return Ok(TextEncoding::Utf8),
+        Err(_) => return Ok(Before::unknown()),
     };
     let stat = reader.stat();
     if stat.len > ANALYSED_AT_MOST as u64 {
         memory.map_or(Ok(()), |memory| refuse_if_touched(memory, path, name, stat))?;
-        return Ok(TextEncoding::Utf8);
+        return Ok(Before::unknown());
     }
     let mut bytes = read_all(reader.as_mut()).await.map_err(|error| Failure::io(&error, "read", path))?;
     if let Some(memory) = memory {
         bytes = refuse_if_stale(memory, path, name, (stat, bytes), |_| false).await?.content;
     }
-    let detection = spawn_blocking(move || Decoded::new(&bytes).encoding);
+    let detection = spawn_blocking(move || {
+        let Decoded { encoding, utf8 } = Decoded::new(&bytes);
+        let text = std::str::from_utf8(&utf8).ok().filter(|text| text.len() <= SHOWN_AT_MOST).map(Arc::from);
+        Before { encoding, text }
+    });
     detection.await.map_err(|error| Failure::new(format!("The write failed: {error}")))
 }
 
@@ -155,10 +176,13 @@ mod tests {
     #[tokio::test]
     async fn files_are_created_with_their_folders_and_replaced_as_a_whole() {
         let bench = Bench::new();
-        for (path, content) in [("x/y/z.txt", "h\u{e9}llo\r\n"), ("x/y/z.txt", "2"), ("e.txt", "")] {
+        for (path, content, replaced) in
+            [("x/y/z.txt", "h\u{e9}llo\r\n", None), ("x/y/z.txt", "2", Some("h\u{e9}llo\r\n")), ("e.txt", "", None)]
+        {
             let output = bench.call("write", json!({"path": path, "content": content})).await;
             assert_eq!(crate::tools::testing::text(&output), format!("Successfully wrote to {path}"));
             assert_eq!(output.details, None);
+            assert_eq!(output.replaced.as_deref(), replaced, "{path}");
             assert_eq!(bench.read(path), content.as_bytes());
         }
     }

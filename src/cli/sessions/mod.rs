@@ -9,7 +9,7 @@
 //! | [`words`] | how sessions and times are told |
 
 pub mod args;
-mod change;
+pub(super) mod change;
 mod list;
 mod search;
 mod show;

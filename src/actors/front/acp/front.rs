@@ -10,7 +10,7 @@ use ractor::{ActorId, ActorRef};
 use serde_json::{json, value::RawValue};
 
 use super::{
-    AcpArgs, AcpMsg,
+    AcpArgs, AcpMsg, form,
     hello::Client,
     host::AcpHost,
     json_rpc::{self, done, error, result, write_call, write_response},
@@ -33,6 +33,7 @@ use crate::{
     },
     protocol::{
         AgentMessage, Command, CommandError, Event, Published, Reply,
+        command::Disposition,
         display::Display,
         event::{NoticeLevel, Seq},
         question::{Answer, Question},
@@ -62,7 +63,7 @@ pub(super) enum Want {
 }
 
 /// State of the front.
-pub(crate) struct AcpState {
+pub(super) struct AcpState {
     pub(super) host: Arc<dyn AcpHost>,
     pub(super) parts: Parts,
     pub(super) me: Addr<AcpMsg>,
@@ -155,6 +156,7 @@ impl AcpState {
     fn opened(&mut self, pending: &Pending, id: &SessionId) {
         let Some(session) = self.sessions.get_mut(id) else { return };
         session.look();
+        let usage = session.usage_update(session.used);
         let (modes, options) = (session.choices().modes(), session.choices().options());
         let commands = session.commands_update();
         let response = match pending.want {
@@ -163,7 +165,7 @@ impl AcpState {
             _ => result(&NewSessionResponse::new(id.clone()).modes(modes).config_options(options)),
         };
         self.respond(&pending.id, response);
-        self.update(id, vec![commands]);
+        self.update(id, usage.into_iter().chain([commands]).collect());
     }
 
     /// A session is closed, or never was open.
@@ -237,17 +239,17 @@ impl AcpState {
     fn ask(&mut self, id: &SessionId, question: &Arc<Question>, out: &mut Vec<u8>) {
         let Some(session) = self.sessions.get_mut(id) else { return };
         let call = question.tool_call_id.as_deref().and_then(|label| session.translation.open_call(label));
-        match permission::request(id, question, call) {
-            Some(request) => {
-                self.asked += 1;
-                session.questions.insert(self.asked, question.clone());
-                write_call(Some(self.asked), "session/request_permission", &request, out);
-            }
-            None => {
-                let command = Command::Answer { id: question.id.clone(), answer: Answer::Cancelled };
-                session.client.send(command, ReplyTo::nobody());
-            }
+        let forms = self.client.is_some_and(|client| client.forms);
+        self.asked += 1;
+        if let Some(form) = form::request(id, question, call.as_ref()).filter(|_| forms) {
+            write_call(Some(self.asked), "elicitation/create", &form, out);
+        } else if let Some(request) = permission::request(id, question, call, forms) {
+            write_call(Some(self.asked), "session/request_permission", &request, out);
+        } else {
+            let command = Command::Answer { id: question.id.clone(), answer: Answer::Cancelled };
+            return session.client.send(command, ReplyTo::nobody());
         }
+        session.questions.insert(self.asked, question.clone());
     }
 
     /// What an event means for the prompt that runs.
@@ -289,7 +291,7 @@ impl AcpState {
                 return;
             }
             Ok(Reply::Input(disposition)) => Ok(disposition),
-            Ok(_) => Ok(crate::protocol::command::Disposition::Handled),
+            Ok(_) => Ok(Disposition::Handled),
             Err(fault) => Err(fault),
         };
         if let Some(answer) = session.turn.taken(taken, after) {

@@ -4,8 +4,8 @@ use agent_client_protocol_schema::{
     ProtocolVersion,
     v1::{
         AgentCapabilities, AuthMethod, AuthMethodAgent, AuthMethodTerminal, ClientCapabilities, Implementation,
-        InitializeResponse, PromptCapabilities, SessionCapabilities, SessionCloseCapabilities, SessionDeleteCapabilities, SessionListCapabilities,
-        SessionResumeCapabilities,
+        InitializeResponse, PromptCapabilities, SessionCapabilities, SessionCloseCapabilities,
+        SessionDeleteCapabilities, SessionListCapabilities, SessionResumeCapabilities,
     },
 };
 
@@ -17,11 +17,16 @@ pub(super) const HOW_TO_LOG_IN: &str = "Run `troupe auth login` in a terminal, o
 pub(super) struct Client {
     /// It shows notices.
     pub notices: bool,
+    /// It shows forms.
+    pub forms: bool,
 }
 
 impl Client {
     pub(super) fn of(capabilities: &ClientCapabilities) -> Self {
-        Self { notices: capabilities.session.as_ref().is_some_and(|session| session.notices.is_some()) }
+        Self {
+            notices: capabilities.session.as_ref().is_some_and(|session| session.notices.is_some()),
+            forms: capabilities.elicitation.as_ref().is_some_and(|elicitation| elicitation.form.is_some()),
+        }
     }
 }
 
@@ -77,9 +82,15 @@ mod tests {
     }
 
     #[test]
-    fn notices_are_for_clients_that_show_them() {
-        for (capabilities, notices) in [(json!({}), false), (json!({"session": {"notices": {}}}), true)] {
-            assert_eq!(Client::of(&client(capabilities)).notices, notices);
+    fn notices_and_forms_are_for_clients_that_show_them() {
+        let table = [
+            (json!({}), false, false),
+            (json!({"session": {"notices": {}}}), true, false),
+            (json!({"elicitation": {"form": {}}}), false, true),
+            (json!({"elicitation": {"url": {}}}), false, false),
+        ];
+        for (capabilities, notices, forms) in table {
+            assert_eq!(Client::of(&client(capabilities)), Client { notices, forms });
         }
     }
 }

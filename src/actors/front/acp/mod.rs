@@ -17,11 +17,12 @@
 //! | `tool_view`, `patch` | how calls of tools look (pure) |
 //! | `prompt` | from content blocks to a user's words (pure) |
 //! | `choices` | modes, models, thinking levels (pure) |
-//! | `permission` | questions and answers (pure) |
+//! | `permission`, `form` | questions and answers (pure) |
 //! | `hello` | what we are and can do, logging in (pure) |
 //! | `json_rpc` | messages as lines (pure) |
 
 mod choices;
+mod form;
 mod front;
 mod hello;
 mod history;
@@ -79,14 +80,14 @@ impl FrontFactory for AcpFactory {
 }
 
 /// What the front begins with.
-pub struct AcpArgs {
+struct AcpArgs {
     host: Arc<dyn AcpHost>,
     parts: Parts,
     done: Recipient<i32>,
 }
 
 /// What the front is told.
-pub(crate) enum AcpMsg {
+enum AcpMsg {
     /// A line of the client.
     Line(Line),
     /// A worker made a session, and is about to open it.
@@ -141,7 +142,7 @@ impl fmt::Debug for AcpMsg {
 }
 
 /// The actor.
-pub(crate) struct Acp;
+struct Acp;
 
 impl Actor for Acp {
     type Msg = AcpMsg;

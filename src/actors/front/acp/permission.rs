@@ -15,14 +15,15 @@ const YES: &str = "yes";
 /// See [`YES`].
 const NO: &str = "no";
 
-/// The request that asks a question; none when a client cannot ask it.
+/// The request that asks for a choice; none for other questions. `why`: the client can ask for a text afterwards.
 pub(super) fn request(
     session: &SessionId,
     question: &Question,
     call: Option<ToolCallId>,
+    why: bool,
 ) -> Option<RequestPermissionRequest> {
     let Dialog::Select { options } = &question.dialog else { return None };
-    let shown = options.iter().enumerate().filter(|(_, text)| text.as_str() != answers::DENY_WHY);
+    let shown = options.iter().enumerate().filter(|(_, text)| why || text.as_str() != answers::DENY_WHY);
     let options = shown.map(|(place, text)| PermissionOption::new(place.to_string(), text, kind(text))).collect();
     let fields =
         ToolCallUpdateFields::new().status(ToolCallStatus::Pending).content(vec![question.title.clone().into()]);
@@ -41,7 +42,7 @@ pub(super) fn request(
 fn kind(text: &str) -> Kind {
     match text {
         answers::SESSION | answers::ALWAYS => Kind::AllowAlways,
-        answers::DENY => Kind::RejectOnce,
+        answers::DENY | answers::DENY_WHY => Kind::RejectOnce,
         _ => Kind::AllowOnce,
     }
 }
@@ -80,23 +81,26 @@ mod tests {
     #[test]
     fn a_choice_is_asked_with_the_kinds_of_its_answers() {
         let session = SessionId::new("s");
-        let request = request(&session, &select(), Some(ToolCallId::new("c"))).unwrap();
+        let request = request(&session, &select(), Some(ToolCallId::new("c")), false).unwrap();
         let kinds: Vec<_> = request.options.iter().map(|option| (option.option_id.to_string(), option.kind)).collect();
         let wanted = [Kind::AllowOnce, Kind::AllowAlways, Kind::AllowAlways, Kind::RejectOnce];
         assert_eq!(kinds, wanted.into_iter().enumerate().map(|(n, kind)| (n.to_string(), kind)).collect::<Vec<_>>());
         assert_eq!(request.tool_call.tool_call_id.to_string(), "c");
-        let alone = super::request(&session, &select(), None).unwrap().tool_call;
+        let with_why = super::request(&session, &select(), None, true).unwrap().options;
+        assert_eq!(with_why.last().map(|option| option.kind), Some(Kind::RejectOnce));
+        assert_eq!(with_why.len(), 5);
+        let alone = super::request(&session, &select(), None, false).unwrap().tool_call;
         assert_eq!(
             (alone.tool_call_id.to_string(), alone.fields.title),
             ("question-q".into(), Some("Allow bash?".into()))
         );
-        assert!(super::request(&session, &question(Dialog::Input { placeholder: None }), None).is_none());
+        assert!(super::request(&session, &question(Dialog::Input { placeholder: None }), None, true).is_none());
     }
 
     #[test]
     fn yes_or_no_is_asked_like_a_permission() {
         let confirm = question(Dialog::Confirm { message: "It is large.".into() });
-        let request = request(&SessionId::new("s"), &confirm, None).unwrap();
+        let request = request(&SessionId::new("s"), &confirm, None, false).unwrap();
         let kinds: Vec<_> = request.options.iter().map(|option| option.kind).collect();
         assert_eq!(kinds, [Kind::AllowOnce, Kind::RejectOnce]);
         for (id, wanted) in

@@ -2,15 +2,15 @@
 
 use agent_client_protocol_schema::v1::{
     AuthenticateRequest, CancelNotification, CancelRequestNotification, CloseSessionRequest, DeleteSessionRequest,
-    Error, ErrorCode,
-    InitializeRequest, ListSessionsRequest, LoadSessionRequest, McpServer, NewSessionRequest, PromptRequest, RequestId,
-    RequestPermissionResponse, ResumeSessionRequest, SessionConfigOptionValue, SessionId,
+    Error, ErrorCode, InitializeRequest, ListSessionsRequest, LoadSessionRequest, McpServer, NewSessionRequest,
+    PromptRequest, RequestId, RequestPermissionResponse, ResumeSessionRequest, SessionConfigOptionValue, SessionId,
     SetSessionConfigOptionRequest, SetSessionModeRequest,
 };
 use ractor::ActorRef;
 
 use super::{
     AcpMsg,
+    form::{self, Filled},
     front::{AcpState, Pending, Want},
     hello::{self, Client},
     json_rpc::{Incoming, Params, done, error, parse, result},
@@ -23,7 +23,7 @@ use crate::{
     protocol::{
         Command,
         command::{Input, QueueKind},
-        question::Answer,
+        question::{Answer, Dialog},
     },
 };
 
@@ -164,11 +164,19 @@ impl AcpState {
             return;
         };
         let Some(question) = session.questions.remove(number) else { return };
-        let response = result.and_then(|params| {
-            params.read::<RequestPermissionResponse>("session/request_permission").map_err(|fault| fault.message)
+        let answer = result.and_then(|params| {
+            let answer = match &question.dialog {
+                Dialog::Select { .. } | Dialog::Confirm { .. } => params
+                    .read::<RequestPermissionResponse>("session/request_permission")
+                    .map(|response| permission::answer(&question, &response)),
+                Dialog::Input { .. } | Dialog::Editor { .. } => {
+                    params.read::<Filled>("elicitation/create").map(|filled| form::answer(&filled))
+                }
+            };
+            answer.map_err(|fault| fault.message)
         });
-        let answer = match response {
-            Ok(response) => permission::answer(&question, &response),
+        let answer = match answer {
+            Ok(answer) => answer,
             Err(cause) => {
                 complain(&format!("The client could not ask: {cause}. No answer means no."));
                 Answer::Cancelled

@@ -3,8 +3,8 @@
 use std::{collections::HashMap, sync::Arc};
 
 use agent_client_protocol_schema::v1::{
-    AvailableCommand, AvailableCommandInput, AvailableCommandsUpdate, ConfigOptionUpdate, CurrentModeUpdate, SessionId,
-    SessionUpdate, UnstructuredCommandInput, UsageUpdate,
+    AvailableCommand, AvailableCommandInput, AvailableCommandsUpdate, ConfigOptionUpdate, Cost, CurrentModeUpdate,
+    SessionId, SessionUpdate, UnstructuredCommandInput, UsageUpdate,
 };
 
 use super::{choices::Choices, prompt_turn::PromptTurn, translation::Translation};
@@ -27,6 +27,8 @@ pub(super) struct Session {
     pub closing: bool,
     /// Questions that wait for the client, by the number of the request.
     pub questions: HashMap<i64, Arc<Question>>,
+    /// Tokens that its context had when it was opened.
+    pub used: u64,
     /// What the client was last told of what is chosen.
     told: Choices,
     /// The same of the usage.
@@ -39,10 +41,11 @@ impl Session {
         client: AgentClient,
         backlog: Arc<Backlog>,
         translation: Translation,
+        used: u64,
     ) -> Self {
         let told = Choices::of(&client.shared);
         let (turn, questions) = (PromptTurn::default(), HashMap::new());
-        Self { id, client, backlog, translation, turn, closing: false, questions, told, told_usage: (0, 0) }
+        Self { id, client, backlog, translation, turn, closing: false, questions, used, told, told_usage: (0, 0) }
     }
 
     /// What is chosen, as the client was last told.
@@ -87,7 +90,7 @@ impl Session {
         }
         self.told_usage = (used, size);
         let spent = tree.totals().usage.cost.total;
-        let cost = (spent > 0.0).then(|| agent_client_protocol_schema::v1::Cost::new(spent, "USD"));
+        let cost = (spent > 0.0).then(|| Cost::new(spent, "USD"));
         Some(SessionUpdate::UsageUpdate(UsageUpdate::new(used, size).cost(cost)))
     }
 

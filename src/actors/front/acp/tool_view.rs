@@ -103,8 +103,12 @@ pub(super) fn result(tool: &str, args: &Map<String, Value>, cwd: &Path, output: 
     let file = args.get("path").and_then(Value::as_str).map(|path| resolve(path, cwd, None));
     match (tool, file) {
         _ if output.is_error => ResultView { content: Some(blocks(tool, &output.content)), locations: None },
-        // The diff that was shown when it was called says it all.
-        ("write", Some(_)) => ResultView::default(),
+        // Without what was there, the diff that was shown when it was called says it all.
+        ("write", Some(file)) => {
+            let new = args.get("content").and_then(Value::as_str).unwrap_or_default();
+            let content = output.replaced.as_deref().map(|old| vec![diff(&file, Some(old), new)]);
+            ResultView { content, locations: None }
+        }
         ("edit", Some(file)) => changes(&file, output).unwrap_or_default(),
         _ => ResultView { content: Some(blocks(tool, &output.content)), locations: None },
     }
@@ -211,6 +215,11 @@ mod tests {
         let after = result("edit", &args(edits.clone()), Path::new("/p"), &output);
         assert_eq!(shown(&after.content.unwrap()), "/p/a: same\nold\n > same\nnew\n");
         assert_eq!(after.locations.unwrap()[0].line, Some(3));
+        let write = args(json!({"path": "a", "content": "new"}));
+        let over = ToolOutput { replaced: Some("old".into()), ..ToolOutput::text("done") };
+        let after = result("write", &write, Path::new("/p"), &over);
+        assert_eq!(shown(&after.content.unwrap()), "/p/a: old > new");
+        assert_eq!(result("write", &write, Path::new("/p"), &ToolOutput::text("done")), ResultView::default());
         let no_patch = result("edit", &args(edits.clone()), Path::new("/p"), &ToolOutput::text("done"));
         assert_eq!(no_patch, ResultView::default(), "what was shown stays");
         let failed = result("edit", &args(edits), Path::new("/p"), &ToolOutput::error("no such text"));

@@ -38,11 +38,7 @@ use crate::{
     },
     store::{
         session::{NewSession, SessionStore},
-        sessions::{
-            Listing, Scope, SessionDir,
-            remove::Doomed,
-            resolve,
-        },
+        sessions::{Listing, Scope, SessionDir, remove::Doomed, resolve},
         sidecar::Sidecar,
     },
 };
@@ -152,6 +148,7 @@ impl Work {
             Some(Existing { id, .. }) => existing_session(dir.as_ref(), cwd, id)?,
         };
         let id = SessionId::new(store.view().header().id.clone());
+        let used = store.view().context().known_tokens().filter(|_| which.is_some()).unwrap_or(0);
         let tell = which.is_some_and(|which| which.tell);
         let (history, ids) = match tell {
             true => told(&id, store.clone()).await?,
@@ -169,7 +166,7 @@ impl Work {
         client.shared.subscribers.add(subscriber.clone());
         let folder = client.shared.config.cwd.clone();
         let translation = Translation::new(folder, Uuid::now_v7().to_string(), ids);
-        let session = Session::new(id.clone(), client.clone(), subscriber.backlog, translation);
+        let session = Session::new(id.clone(), client.clone(), subscriber.backlog, translation, used);
         self.front.tell(AcpMsg::Made(Box::new(Made { worker, session, history })));
         let reason = if which.is_some() { SessionStartReason::Resume } else { SessionStartReason::New };
         self.run(&client, reason).await?;
@@ -211,10 +208,8 @@ impl Work {
         self.parts.extensions.tell(ExtensionsMsg::Remove(client.shared.config.observers.clone()));
         self.host.retire(&client.shared).await;
         saved.map_err(|unsaved| {
-            let text = format!(
-                "the session was not saved whole: {} entries are lost ({})",
-                unsaved.entries, unsaved.reason
-            );
+            let text =
+                format!("the session was not saved whole: {} entries are lost ({})", unsaved.entries, unsaved.reason);
             error(ErrorCode::InternalError, text)
         })
     }
