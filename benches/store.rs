@@ -78,12 +78,42 @@ fn append(c: &mut Criterion) {
     }
 }
 
+fn row(c: &mut Criterion) {
+    let dir = TempDir::new().expect("a folder");
+    let text = "x".repeat(200);
+    let mut group = c.benchmark_group("in a row");
+    group.sample_size(10);
+    group.bench_function("append 100,000 entries to a new session", |b| {
+        b.iter_custom(|rounds| {
+            let of_one = |round: u64| {
+                let new = NewSession::in_folder(Path::new("/srv/app"));
+                let store = SessionStore::create_in(&dir.path().join(round.to_string()), new).expect("a session");
+                time(|| {
+                    for _ in 0..100_000 {
+                        store.append(None, vec![AgentMessage::user(text.as_str(), 1).into()]).expect("appended");
+                    }
+                })
+            };
+            (0..rounds).map(of_one).sum()
+        });
+    });
+    group.finish();
+}
+
 fn opening(c: &mut Criterion) {
     let dir = TempDir::new().expect("a folder");
     let path = session(&dir, 100_000);
     let mut group = c.benchmark_group("100,000 entries");
     group.sample_size(10);
     group.bench_function("open", |b| b.iter(|| open(&path)));
+    let view = open(&path).view();
+    group.bench_function("what the branch says about the session", |b| b.iter(|| view.branch_state()));
+    group.bench_function("messages of the context, written to nowhere", |b| {
+        b.iter(|| view.write_messages(&mut std::io::sink()).expect("written"));
+    });
+    group.bench_function("the whole tree, written to nowhere", |b| {
+        b.iter(|| view.write_nodes(&mut std::io::sink()).expect("written"));
+    });
     group.bench_function("totals of a session that was just opened", |b| {
         b.iter_custom(|rounds| (0..rounds).map(|_| open(&path).view()).map(|view| time(|| view.totals())).sum());
     });
@@ -147,5 +177,5 @@ fn time<T>(work: impl FnOnce() -> T) -> std::time::Duration {
     start.elapsed()
 }
 
-criterion_group!(benches, append, opening, context, request, compacted);
+criterion_group!(benches, append, row, opening, context, request, compacted);
 criterion_main!(benches);

@@ -9,10 +9,7 @@ use serde_json::Value;
 
 use crate::{
     protocol::{AgentMessage, Content, EntryBody},
-    store::{
-        jsonl::{EntryKind, Role},
-        tree::TreeView,
-    },
+    store::tree::TreeView,
     tools::jobs::{self, JobBoard, described, running_details, running_in},
 };
 
@@ -33,10 +30,7 @@ impl JobNews {
     #[must_use]
     pub fn of(tree: &TreeView) -> Self {
         let mut news = Self::default();
-        let tells = |kind| {
-            matches!(kind, EntryKind::Message(Role::ToolResult) | EntryKind::CustomMessage | EntryKind::Compaction)
-        };
-        tree.path().iter().filter(|entry| tells(entry.kind())).for_each(|entry| news.read(&entry.entry().body));
+        tree.job_entries().iter().for_each(|entry| news.read(&entry.entry().body));
         news
     }
 

@@ -7,12 +7,9 @@ use super::{
     queues::{Pending, Queues},
     turn_io::NewEntry,
 };
-use crate::{
-    protocol::{
-        AgentMessage, AssistantMessage, Entry, EntryBody, EntryId, Failure, FailureClass, ToolResultMessage,
-        navigation::is_leaf_entry,
-    },
-    store::tree::TreeView,
+use crate::protocol::{
+    AgentMessage, AssistantMessage, Entry, EntryBody, EntryId, Failure, FailureClass, ToolResultMessage,
+    navigation::is_leaf_entry,
 };
 
 /// What a new incarnation of the turn loop begins with.
@@ -62,45 +59,25 @@ pub enum Position {
     },
 }
 
-/// The end of a branch, from the last words of a user on: all that the position depends on, whatever lies above.
+/// Reads the position off a branch, leaf first: `branch` gives it, as often as it is called, and only as much of it is
+/// taken as tells. `classify` judges the error text of a failed answer, as the failure itself is not stored. The number
+/// is that of the retry under way: failed attempts at the end of the branch that are left out of the context already.
 #[must_use]
-pub fn end(tree: &TreeView) -> Vec<Arc<Entry>> {
-    let mut omitted = HashSet::new();
-    let mut end = Vec::new();
-    for entry in tree.ancestors().map(|entry| entry.entry()) {
-        let is_start = match &entry.body {
-            EntryBody::ContextEdit { target_id, replacement: None } => {
-                omitted.insert(target_id.clone());
-                false
-            }
-            EntryBody::Message { message: AgentMessage::User(_) } => !omitted.contains(&entry.id),
-            _ => false,
-        };
-        end.push(entry);
-        if is_start {
-            break;
-        }
-    }
-    end.reverse();
-    end
+pub fn position<B: Iterator<Item = Arc<Entry>>>(
+    branch: impl Fn() -> B,
+    classify: impl Fn(&AssistantMessage) -> Failure,
+) -> (Position, u32) {
+    (end_of(branch(), &classify), retries(branch(), &classify))
 }
 
-/// Reads the position off a branch, root first. `classify` judges the error text of a failed answer, as the failure
-/// itself is not stored. The number is that of the retry under way: failed attempts at the end of the branch that
-/// are left out of the context already.
-#[must_use]
-pub fn position(branch: &[Arc<Entry>], classify: impl Fn(&AssistantMessage) -> Failure) -> (Position, u32) {
-    (end_of(branch, &classify), retries(branch, &classify))
-}
-
-fn end_of(branch: &[Arc<Entry>], classify: impl Fn(&AssistantMessage) -> Failure) -> Position {
+fn end_of(branch: impl Iterator<Item = Arc<Entry>>, classify: impl Fn(&AssistantMessage) -> Failure) -> Position {
     let mut omitted = HashSet::new();
     let mut answer_omitted = false;
     let mut results = Vec::new();
-    for entry in branch.iter().rev() {
+    for entry in branch {
         let message = match &entry.body {
             EntryBody::ContextEdit { target_id, replacement: None } => {
-                omitted.insert(target_id);
+                omitted.insert(target_id.clone());
                 continue;
             }
             EntryBody::Message { message } if omitted.contains(&entry.id) => {
@@ -135,14 +112,14 @@ fn owed(answer_omitted: bool) -> Position {
 
 /// Counts the failed attempts that are left out of the context, back from the end of the branch; the last failure may
 /// not be left out yet. A success, or a message of the user, ends the count. An overflow is no retry.
-fn retries(branch: &[Arc<Entry>], classify: impl Fn(&AssistantMessage) -> Failure) -> u32 {
+fn retries(branch: impl Iterator<Item = Arc<Entry>>, classify: impl Fn(&AssistantMessage) -> Failure) -> u32 {
     let mut omitted = HashSet::new();
     let mut count = 0;
     let mut newest = true;
-    for entry in branch.iter().rev() {
+    for entry in branch {
         match &entry.body {
             EntryBody::ContextEdit { target_id, replacement: None } => {
-                omitted.insert(target_id);
+                omitted.insert(target_id.clone());
             }
             EntryBody::Message { message: AgentMessage::Assistant(message) } => {
                 let is_omitted = omitted.contains(&entry.id);
@@ -188,7 +165,6 @@ mod tests {
     use super::*;
     use crate::{
         protocol::{Block, StopReason, ToolCall, navigation::leaf_entry},
-        store::testing,
     };
 
     fn entry(id: &str, body: EntryBody) -> Arc<Entry> {
@@ -218,7 +194,8 @@ mod tests {
     }
 
     fn describe(branch: &[Arc<Entry>]) -> String {
-        let (position, attempt) = position(branch, |_| Failure::new(FailureClass::Overloaded, "busy"));
+        let (position, attempt) =
+            position(|| branch.iter().rev().cloned(), |_| Failure::new(FailureClass::Overloaded, "busy"));
         match position {
             Position::Nothing => "nothing".into(),
             Position::NeedsAnswer => format!("needs answer, attempt {attempt}"),
@@ -229,20 +206,6 @@ mod tests {
             }
             Position::Answered { failure, .. } => format!("answered, failed {}, attempt {attempt}", failure.is_some()),
         }
-    }
-
-    #[test]
-    fn the_end_of_a_branch_begins_with_the_last_words_that_count() {
-        let lines = [
-            testing::user("u1", "", "one"),
-            testing::answer("a1", "u1", "ONE"),
-            testing::user("u2", "a1", "two"),
-            testing::user("u3", "u2", "three"),
-            testing::edit("x", "u3", "u3", serde_json::Value::Null),
-            testing::answer("a2", "x", "TWO"),
-        ];
-        let ids: Vec<_> = end(&testing::view(&lines)).iter().map(|entry| entry.id.to_string()).collect();
-        assert_eq!(ids, ["u2", "u3", "x", "a2"]);
     }
 
     #[test]

@@ -30,7 +30,7 @@ use crate::{
         event::NoticeLevel,
     },
     store::{
-        StoreError,
+        StoreError, Syncer,
         session::{self, Appended, StoreNotice},
         settings::session::SessionSync,
         sidecar::{HeldEntry, InputKind, PendingInput, Record},
@@ -330,11 +330,15 @@ fn tell(shared: &AgentShared, text: String) {
     shared.publish(vec![Event::Notice { level: NoticeLevel::Warning, text }]);
 }
 
-/// Returns when what was written is on the disk.
+/// Returns when what was written is on the disk. What lives in memory does not wait.
 async fn sync(shared: Arc<AgentShared>) {
-    let (store, journal) = (shared.place.store.clone(), shared.place.journal.clone());
+    let (session, journal) = (shared.place.store.syncer(), shared.place.journal.syncer());
+    let files: Vec<_> = session.into_iter().chain(journal).collect();
+    if files.is_empty() {
+        return;
+    }
     // Waits for the disk in a thread of its own: the runtime's threads have other work.
-    match spawn_blocking(move || store.sync().and_then(|()| journal.sync())).await {
+    match spawn_blocking(move || files.iter().try_for_each(Syncer::sync)).await {
         Ok(Ok(())) => {}
         Ok(Err(error)) => tell(&shared, format!("The session could not be made durable: {error}")),
         Err(error) => tracing::warn!(%error, "the sync was cancelled"),

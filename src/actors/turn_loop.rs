@@ -240,7 +240,8 @@ impl LoopState {
         self.taken = facts.accepted.into_iter().map(|(op, prompt)| (op, disposition(prompt))).collect();
         self.job_news = JobNews::of(&facts.tree);
         self.shared.job_board.number_after(self.job_news.last_number());
-        let (mut position, attempt) = resume::position(&resume::end(&facts.tree), stored_failure);
+        let branch = || facts.tree.ancestors().map(|entry| entry.entry());
+        let (mut position, attempt) = resume::position(branch, stored_failure);
         if let resume::Position::Calls { batch, .. } = &mut position {
             match facts.started.get(&batch.entry).filter(|_| facts.active) {
                 Some(places) => batch.start(places),

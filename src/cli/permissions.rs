@@ -19,6 +19,7 @@ use crate::{
     protocol::permission::RuleAction,
     store::{
         TreeView,
+        jsonl::EntryKind,
         permissions::{PermissionsFile, Reach},
         settings::Settings,
     },
@@ -68,7 +69,9 @@ pub fn guard(
 /// Whether the session's branch is in plan mode.
 #[must_use]
 pub fn plans(tree: &TreeView) -> bool {
-    let last = tree.path().iter().rev().find_map(|entry| plan::entry_says(&entry.entry().body));
+    let path = tree.path();
+    let mut notes = path.iter().rev().filter(|entry| entry.kind() == EntryKind::Custom);
+    let last = notes.find_map(|entry| plan::entry_says(&entry.entry().body));
     last.unwrap_or_default()
 }
 

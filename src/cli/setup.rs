@@ -41,7 +41,7 @@ use crate::{
             Scope, Settings,
             values::{CompactionSettings, HttpTimeouts},
         },
-        tree::{BranchSelection, SessionContext},
+        tree::{BranchSelection, BranchState},
     },
     tools::{
         SessionFacts, ToolSet,
@@ -73,12 +73,10 @@ pub async fn build(
     let extensions = &base.extensions();
     let live = base.catalogue.clone();
     let catalogue = live.now();
-    let view = chosen.store.view();
-    let (context, before) = (view.context(), view.selection());
+    let before = chosen.store.view().branch_state();
     let tools: ToolSet = backstage.tools.now().iter().cloned().collect();
-    let active = active_tools(args, &settings, &tools, &chosen, &context)?;
-    let has_messages = !context.messages.is_empty();
-    let Some(choice) = choose_model(args, &settings, &catalogue, &chosen, (&before, has_messages), deck)? else {
+    let active = active_tools(args, &settings, &tools, &chosen, &before)?;
+    let Some(choice) = choose_model(args, &settings, &catalogue, &chosen, &before, deck)? else {
         return Err(StartError::Failed(local::no_model(environment).await));
     };
     local::note_guess(&base.servers, &choice.model);
@@ -88,7 +86,7 @@ pub async fn build(
         return Err(StartError::Failed(text.to_owned()));
     }
     let works_with = operations::choose(environment, args, &settings, &chosen, base.remote.clone())?;
-    if works_with.remote.is_none() && context.system.sections.iter().any(|(name, _)| name == "machine") {
+    if works_with.remote.is_none() && before.system.sections.iter().any(|(name, _)| name == "machine") {
         warn("This session worked on another machine; its tools work on this one now. Go on there with --ssh.");
     }
     let mut resources = ProjectResources::load(environment, args, &settings, &chosen.cwd, project)?;
@@ -174,7 +172,7 @@ pub async fn build(
         facts,
     };
     if chosen.store.writable().is_ok() {
-        record_start(&chosen, &selection, &before, &catalogue)?;
+        record_start(&chosen, &selection, &before.selection, &catalogue)?;
     }
     let place =
         SessionPlace::new(chosen.store, chosen.journal).with_checkpoints(checkpoints).with_saving(sync, on_refusal);
@@ -259,10 +257,10 @@ fn active_tools(
     settings: &Settings,
     tools: &ToolSet,
     chosen: &ChosenSession,
-    context: &SessionContext,
+    before: &BranchState,
 ) -> Result<Vec<String>, StartError> {
-    let of_branch = context.system.tools.iter().map(|tool| tool.name.clone()).collect::<Vec<_>>();
-    let resumed = !chosen.is_new && !args.tools.selects() && context.system != Default::default();
+    let of_branch = before.system.tools.iter().map(|tool| tool.name.clone()).collect::<Vec<_>>();
+    let resumed = !chosen.is_new && !args.tools.selects() && before.system != Default::default();
     let defaults = if resumed { of_branch } else { settings.default_tools() };
     let flags = ToolFlags {
         tools: args.tools.tools.clone(),
@@ -291,7 +289,7 @@ fn choose_model(
     settings: &Settings,
     catalogue: &Catalogue,
     chosen: &ChosenSession,
-    (before, has_messages): (&BranchSelection, bool),
+    before: &BranchState,
     deck: &Deck,
 ) -> Result<Option<Choice>, StartError> {
     let wanted = &args.model;
@@ -316,9 +314,9 @@ fn choose_model(
             return SessionState::New;
         }
         SessionState::Existing {
-            model: model_of(before, catalogue),
-            thinking: before.thinking_level.as_deref().and_then(ThinkingLevel::parse),
-            has_messages,
+            model: model_of(&before.selection, catalogue),
+            thinking: before.selection.thinking_level.as_deref().and_then(ThinkingLevel::parse),
+            has_messages: before.has_messages,
         }
     };
     let input =

@@ -15,6 +15,7 @@
 //! | [`settings`] | what the user and the project prefer |
 //! | [`auth_file`] | keys and logins |
 //! | [`document`], [`lock_folder`], [`replace`] | files of people's own making: errors by place, pi's locks, whole writes |
+//! | [`sync`] | from the system's memory to the disk |
 //! | [`paths`] | folders |
 //! | [`regular_file`] | files, and nothing that only looks like one |
 //! | [`permissions`] | rules that were remembered |
@@ -36,6 +37,7 @@ pub mod session;
 pub mod sessions;
 pub mod settings;
 pub mod sidecar;
+pub mod sync;
 #[cfg(test)]
 pub(crate) mod testing;
 pub mod trash;
@@ -45,4 +47,5 @@ pub mod trust;
 pub use error::StoreError;
 pub use session::{Appended, NewEntry, NewSession, SessionStore};
 pub use sidecar::{RunState, Sidecar};
+pub use sync::Syncer;
 pub use tree::{SessionContext, TreeView};

@@ -14,7 +14,7 @@
 //!
 //! Before a call: [`permissions`], rules about what may run.
 //!
-//! What they share: [`truncate`], [`paths`], [`failure`], `listing`, `diff`, [`mutation_queue`], [`file_memory`],
+//! What they share: [`truncate`], [`paths`], [`failure`], `listing`, [`diff`], [`mutation_queue`], [`file_memory`],
 //! [`encoding`], [`picture`].
 
 use std::{
@@ -32,7 +32,7 @@ pub mod arguments;
 pub mod bash;
 pub mod checkpoints;
 pub mod context;
-mod diff;
+pub mod diff;
 pub mod edit;
 pub mod encoding;
 pub mod failure;

@@ -8,7 +8,7 @@ use crate::support::*;
 
 /// A sandbox whose model says "ok", and a session that a running process writes.
 async fn written() -> (Sandbox, Rpc, String) {
-    let sandbox = Sandbox::new(replies(std::iter::repeat_n(text("ok"), 20).collect::<Vec<_>>())).await;
+    let sandbox = Sandbox::new(replies([text("ok")])).await;
     let mut writer = sandbox.rpc(&[]).await;
     writer.prompt("hello").await;
     let file = sandbox.session_file().display().to_string();
@@ -85,7 +85,7 @@ async fn read_only_needs_a_session_that_exists_and_changes_none() {
 
 #[tokio::test]
 async fn processes_that_begin_the_same_id_at_once_make_one_session() {
-    let sandbox = Sandbox::new(replies(std::iter::repeat_n(text("ok"), 20).collect::<Vec<_>>())).await;
+    let sandbox = Sandbox::new(replies([text("ok")])).await;
     let args = ["--mode", "rpc", "--session-id", "shared-1"];
     let mut all: Vec<Rpc> = (0..5).map(|_| Rpc::start(sandbox.command(&args))).collect();
     let mut winners = Vec::new();

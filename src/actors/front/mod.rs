@@ -7,7 +7,7 @@
 //! | [`printer`] | print and JSON mode |
 //! | [`page`], [`exporter`] | a session as a page, and the worker that writes it |
 //! | [`acp`] | the Agent Client Protocol: editors, several sessions |
-//! | [`stdin`], [`rpc`], [`rpc_data`], [`rpc_stats`] | RPC mode |
+//! | [`stdin`], [`rpc`], [`rpc_data`], [`rpc_stats`], [`rpc_stream`] | RPC mode |
 
 pub mod acp;
 pub mod client;
@@ -17,6 +17,7 @@ pub mod printer;
 pub mod rpc;
 pub mod rpc_data;
 pub mod rpc_stats;
+pub mod rpc_stream;
 pub mod stdin;
 pub mod stdout;
 

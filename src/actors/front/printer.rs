@@ -252,7 +252,7 @@ impl PrinterState {
         }
         let weights = events.iter().map(|event| event.event.weight()).collect();
         let release = self.backlog.clone().map(|backlog| Release { backlog, weights });
-        self.out.write(Chunk { bytes, release, permit: delivery.permit, written: None });
+        self.out.write(Chunk { bytes, release, permit: delivery.permit, ..Chunk::default() });
         for event in events {
             if let Some(warning) = super::warning_of_hidden(&event.event) {
                 complain(&warning);

@@ -12,7 +12,7 @@ use ractor::{Actor, ActorCell, ActorId, ActorProcessingErr, ActorRef, Supervisio
 use super::{
     client::AgentClient,
     exporter::{ExportWork, Exporter},
-    rpc_data,
+    rpc_data, rpc_stream,
     stdin::{self, Line},
     stdout::{Chunk, Form, Release, Stdout},
 };
@@ -332,6 +332,10 @@ impl RpcState {
     }
 
     fn answer_question(&self, id: Option<RequestId>, name: &'static str, question: &RpcCommand) {
+        let tree = self.agent.shared.tree();
+        if let Some(chunk) = tree.and_then(|tree| rpc_stream::answer(&tree, id.as_ref(), question)) {
+            return self.out.write(chunk);
+        }
         let response = match rpc_data::answer(&self.agent.shared, &self.view, question) {
             Ok(data) => Response::done(id, name, data),
             Err(error) => Response::failed(id, name, error),
@@ -377,7 +381,7 @@ impl RpcState {
                 }
                 let weights = events.iter().map(|event| event.event.weight()).collect();
                 let release = self.backlog.clone().map(|backlog| Release { backlog, weights });
-                self.out.write(Chunk { bytes, release, permit: delivery.permit, written: None });
+                self.out.write(Chunk { bytes, release, permit: delivery.permit, ..Chunk::default() });
             }
         }
         self.release();

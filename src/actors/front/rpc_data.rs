@@ -3,7 +3,7 @@
 use crate::{
     actors::{extension_commands, shared::AgentShared},
     protocol::{
-        AgentMessage, EntryId, ThinkingLevel,
+        ThinkingLevel,
         permission::PermissionsInfo,
         view::View,
         wire::{ForkMessage, ResponseData, RpcCommand, StateData},
@@ -19,7 +19,6 @@ pub fn answer(shared: &AgentShared, view: &View, question: &RpcCommand) -> Resul
     let Some(tree) = shared.tree() else { return Err("The session is not open yet.".into()) };
     Ok(Some(match question {
         RpcCommand::GetState => ResponseData::State(Box::new(state(shared, view, &tree))),
-        RpcCommand::GetMessages => ResponseData::Messages(tree.context().messages),
         RpcCommand::GetAvailableModels => ResponseData::Models(shared.config.catalogue.now().available()),
         RpcCommand::GetAvailableThinkingLevels => {
             let selection = shared.selection();
@@ -30,11 +29,10 @@ pub fn answer(shared: &AgentShared, view: &View, question: &RpcCommand) -> Resul
         RpcCommand::GetForkMessages => ResponseData::ForkMessages(
             tree.fork_messages().into_iter().map(|(entry_id, text)| ForkMessage { entry_id, text }).collect(),
         ),
-        RpcCommand::GetEntries { since } => match tree.entries_json(since.as_ref()) {
-            Some(entries) => ResponseData::RawEntries { entries, leaf_id: leaf(&tree) },
-            None => return Err(format!("Entry not found: {}", since.as_ref().map_or("", |id| id.as_str()))),
-        },
-        RpcCommand::GetTree => ResponseData::RawTree { tree: tree.nodes_json(), leaf_id: leaf(&tree) },
+        // Those that are known were answered element by element.
+        RpcCommand::GetEntries { since } => {
+            return Err(format!("Entry not found: {}", since.as_ref().map_or("", |id| id.as_str())));
+        }
         RpcCommand::GetLastAssistantText => ResponseData::Text(last_text(&tree)),
         RpcCommand::GetPermissions => {
             let permissions = &shared.config.permissions;
@@ -45,10 +43,6 @@ pub fn answer(shared: &AgentShared, view: &View, question: &RpcCommand) -> Resul
         RpcCommand::GetCommands => ResponseData::Commands(extension_commands::all(shared)),
         other => return Err(format!("The command {} is not available in this version.", other.name())),
     }))
-}
-
-fn leaf(tree: &TreeView) -> Option<EntryId> {
-    tree.leaf().map(|leaf| leaf.id().clone())
 }
 
 fn state(shared: &AgentShared, view: &View, tree: &TreeView) -> StateData {
@@ -64,7 +58,7 @@ fn state(shared: &AgentShared, view: &View, tree: &TreeView) -> StateData {
         session_id: tree.header().id.clone(),
         session_name: tree.name(),
         auto_compaction_enabled: selection.auto_compaction,
-        message_count: tree.context().messages.len(),
+        message_count: tree.message_count(),
         pending_message_count: view.steering.len() + view.follow_up.len(),
         unsaved_entries: shared.place.store.unsaved().map_or(0, |unsaved| unsaved.entries),
         read_only: shared.place.read_only.is_some(),
@@ -73,13 +67,10 @@ fn state(shared: &AgentShared, view: &View, tree: &TreeView) -> StateData {
 
 /// The text of the last answer. Answers without text that did not simply stop are passed over.
 fn last_text(tree: &TreeView) -> Option<String> {
-    let messages = tree.context().messages;
-    let answers = messages.iter().rev().filter_map(AgentMessage::as_assistant);
-    for answer in answers {
+    let text = tree.last_message(|message| {
+        let answer = message.as_assistant()?;
         let text = crate::protocol::message::text_of(&answer.content, "");
-        if !text.is_empty() || answer.stop_reason == crate::protocol::StopReason::Stop {
-            return Some(text.trim().to_owned()).filter(|text| !text.is_empty());
-        }
-    }
-    None
+        (!text.is_empty() || answer.stop_reason == crate::protocol::StopReason::Stop).then(|| text.trim().to_owned())
+    });
+    text.filter(|text| !text.is_empty())
 }

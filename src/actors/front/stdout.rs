@@ -5,7 +5,7 @@
 
 use std::{
     fs::File,
-    io::{self, ErrorKind, IsTerminal, Write},
+    io::{self, BufWriter, ErrorKind, IsTerminal, Write},
     os::fd::AsFd,
     sync::{Arc, mpsc},
     thread,
@@ -36,6 +36,8 @@ pub enum Form {
 pub struct Chunk {
     /// The bytes.
     pub bytes: Vec<u8>,
+    /// Writes what comes behind them, when their time has come.
+    pub stream: Option<Stream>,
     /// The backlog that they are a part of.
     pub release: Option<Release>,
     /// The permit to free.
@@ -43,6 +45,9 @@ pub struct Chunk {
     /// Called when the bytes are out or thrown away.
     pub written: Option<Box<dyn FnOnce() + Send>>,
 }
+
+/// Writes what is too long to be held. An error of the writer it is given ends it.
+pub type Stream = Box<dyn FnOnce(&mut dyn Write) -> io::Result<()> + Send>;
 
 /// Releases events from a backlog when it is dropped: written or thrown away.
 pub struct Release {
@@ -122,7 +127,7 @@ fn run(form: Form, receiver: &mpsc::Receiver<Chunk>, failed: &Recipient<String>)
         let mut chunks = vec![first];
         block.clear();
         block.extend_from_slice(&chunks[0].bytes);
-        while block.len() < BLOCK {
+        while block.len() < BLOCK && chunks.last().is_none_or(|last| last.stream.is_none()) {
             match receiver.try_recv() {
                 Ok(next) => {
                     block.extend_from_slice(&next.bytes);
@@ -131,10 +136,18 @@ fn run(form: Form, receiver: &mpsc::Receiver<Chunk>, failed: &Recipient<String>)
                 Err(_) => break,
             }
         }
-        if is_terminal {
-            block = for_terminal(&block, form);
-        }
-        if !broken && let Err(error) = write_all(&mut out, &block) {
+        let stream = chunks.last_mut().and_then(|last| last.stream.take());
+        let written = match stream.filter(|_| !broken) {
+            Some(stream) if is_terminal => {
+                // Nobody looks at megabytes in a terminal: here they are held.
+                stream(&mut block).and_then(|()| write_all(&mut out, &for_terminal(&block, form)))
+            }
+            Some(stream) => write_all(&mut out, &block).and_then(|()| streamed(&mut out, stream)),
+            None if is_terminal && !broken => write_all(&mut out, &for_terminal(&block, form)),
+            None if broken => Ok(()),
+            None => write_all(&mut out, &block),
+        };
+        if !broken && let Err(error) = written {
             broken = true;
             // The front is gone: so is whoever wanted to know.
             let _ = failed.deliver(error.to_string());
@@ -147,6 +160,26 @@ fn run(form: Form, receiver: &mpsc::Receiver<Chunk>, failed: &Recipient<String>)
         if block.capacity() > 4 * BLOCK {
             block = Vec::new();
         }
+    }
+}
+
+/// Lets `stream` write, in blocks.
+fn streamed(out: &mut impl Write, stream: Stream) -> io::Result<()> {
+    let mut blocks = BufWriter::with_capacity(BLOCK, Patient(out));
+    stream(&mut blocks)?;
+    blocks.flush()
+}
+
+/// Writes all or fails, also to a pipe in non-blocking mode.
+struct Patient<'a, W>(&'a mut W);
+
+impl<W: Write> Write for Patient<'_, W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        write_all(self.0, bytes).map(|()| bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
     }
 }
 

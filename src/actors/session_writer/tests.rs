@@ -126,6 +126,35 @@ async fn fc_010_a_run_that_somebody_watches_goes_on_in_memory_and_is_saved_by_it
     assert_eq!(fs::read_to_string(path).unwrap().lines().count(), 3);
 }
 
+#[tokio::test]
+async fn a_session_is_brought_to_the_disk_when_the_setting_says() {
+    for (sync, [appended, called, settled]) in [
+        (SessionSync::Entry, [true, true, true]),
+        (SessionSync::Turn, [false, true, true]),
+        (SessionSync::Never, [false, false, false]),
+    ] {
+        let mut disk = Disk::new(OnRefusal::Fail, sync).await;
+        disk.mend();
+        let synced = |disk: &Disk| disk.shared.place.store.syncer().is_some_and(|syncer| !syncer.is_new());
+        disk.append("a");
+        assert_eq!(disk.answer().await, Ok(1));
+        assert_eq!(synced(&disk), appended, "{sync:?}: behind an entry");
+        let (addr, mut marked) = inbox().await;
+        let reply = Recipient::new(addr, |result: Result<(), String>| result);
+        disk.shared.writer.tell(WriterMsg::CallsStarted { entry: "e".into(), places: vec![0], reply });
+        assert_eq!(within("mark", marked.recv()).await, Some(Ok(())));
+        assert_eq!(synced(&disk), called, "{sync:?}: before a call with effects");
+        // A second entry is new, too, when another file takes the first one's place.
+        fs::remove_file(disk.shared.place.store.path().unwrap()).unwrap();
+        disk.append("b");
+        assert_eq!(disk.answer().await, Ok(1));
+        disk.shared.writer.tell(WriterMsg::Settled);
+        disk.append("c");
+        assert_eq!(disk.answer().await, Ok(1));
+        assert_eq!(synced(&disk), settled, "{sync:?}: at the end of a trace");
+    }
+}
+
 #[test]
 fn every_note_has_its_line_in_the_journal() {
     let body = EntryBody::SessionInfo { name: Some("n".into()) };

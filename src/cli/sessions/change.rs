@@ -9,6 +9,7 @@ use super::{
 use crate::{
     actors::front::say,
     cli::{
+        env::Environment,
         exit::Exit,
         run::{fail, print, warn},
         start::StartError,

@@ -52,7 +52,7 @@ pub fn run(environment: &Environment, command: &SessionsCommand) -> Exit {
 }
 
 /// Where sessions are looked for.
-struct Place<'e> {
+pub(super) struct Place<'e> {
     environment: &'e Environment,
     dir: SessionDir,
     /// The file of the index.

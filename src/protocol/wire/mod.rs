@@ -39,7 +39,7 @@ pub use events::{WireMode, WireState, write_event, write_header};
 pub use request::{Incoming, Request, RequestId, RpcCommand, parse_line};
 pub use response::{
     CommandInfo, CommandSource, ContextUsage, ForkMessage, ModelChoiceData, Response, ResponseData, SourceInfo,
-    StateData, StatsData, TokenTotals, reply_data, write_response,
+    StateData, StatsData, TokenTotals, reply_data, streamed_response, write_response,
 };
 pub use tree::{TreeData, TreeNode};
 pub use ui::{NotifyType, UiAnswer, UiRequest, UiResponse, WidgetPlacement, write_ui_request};

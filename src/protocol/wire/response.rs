@@ -59,6 +59,35 @@ pub fn write_response(response: &Response, out: &mut Vec<u8>) {
     .end();
 }
 
+/// The response to a question about a whole session, in two parts: what stands before the first element of its list, and
+/// what stands behind the last. The list is named `list`; `leaf_id` comes behind it, where a question has it.
+#[must_use]
+pub fn streamed_response(
+    id: Option<&RequestId>,
+    command: &str,
+    list: &str,
+    leaf_id: Option<&Option<EntryId>>,
+) -> (Vec<u8>, Vec<u8>) {
+    let mut head = Vec::new();
+    let mut border = 0;
+    Record::begin(&mut head)
+        .optional("id", id)
+        .field("type", "response")
+        .field("command", command)
+        .field("success", &true)
+        .field_with("data", |out| {
+            let record = Record::begin(out).field_with(list, |out| {
+                out.push(b'[');
+                border = out.len();
+                out.push(b']');
+            });
+            record.optional("leafId", leaf_id).end_with(b"}");
+        })
+        .end();
+    let tail = head.split_off(border);
+    (head, tail)
+}
+
 /// What commands give back. One variant a form; the comment names the commands.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ResponseData {
@@ -124,20 +153,6 @@ pub enum ResponseData {
     Checkpoints(Vec<CheckpointInfo>),
     /// `navigate_tree`.
     Navigated(Box<Navigated>),
-    /// `get_entries`: the entries as a JSON list, as they stand in the file.
-    RawEntries {
-        /// The list.
-        entries: String,
-        /// The last entry of the branch; none in an empty session.
-        leaf_id: Option<EntryId>,
-    },
-    /// `get_tree`: the nested nodes as a JSON list, entries as they stand in the file.
-    RawTree {
-        /// The list.
-        tree: String,
-        /// The last entry of the branch; none in an empty session.
-        leaf_id: Option<EntryId>,
-    },
 }
 
 impl ResponseData {
@@ -174,14 +189,6 @@ impl ResponseData {
             Self::Tree(tree) => tree.write(out),
             Self::Text(Some(text)) => record(out).field("text", text).end_with(END),
             Self::Text(None) => out.extend_from_slice(b"{}"),
-            Self::RawEntries { entries, leaf_id } => record(out)
-                .field_with("entries", |out| out.extend_from_slice(entries.as_bytes()))
-                .field("leafId", leaf_id)
-                .end_with(END),
-            Self::RawTree { tree, leaf_id } => record(out)
-                .field_with("tree", |out| out.extend_from_slice(tree.as_bytes()))
-                .field("leafId", leaf_id)
-                .end_with(END),
             Self::Undone(report) => write_value(out, report),
             Self::Navigated(navigated) => write_value(out, navigated),
             Self::Checkpoints(checkpoints) => record(out).field("checkpoints", checkpoints).end_with(END),

@@ -5,17 +5,14 @@ use std::{
     io::{self, ErrorKind, Read, Seek, SeekFrom, Write},
     os::unix::fs::{FileExt, OpenOptionsExt},
     path::{Path, PathBuf},
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
+    sync::{Arc, atomic::AtomicBool},
 };
 
 use tempfile::NamedTempFile;
 
 use super::read::{self, Loaded, ReadError, Span, Tail};
 use crate::store::{
-    StoreError,
+    StoreError, Syncer,
     lock::{Lock, lock},
     paths, regular_file,
     replace::follow_link,
@@ -207,7 +204,7 @@ impl SessionFile {
     /// What makes durable all that was written so far.
     #[must_use]
     pub fn syncer(&self) -> Syncer {
-        Syncer { file: self.file.clone(), path: self.path.clone(), new: self.new.clone() }
+        Syncer::of_new(self.file.clone(), &self.path, self.new.clone())
     }
 
     /// Removes what a failed write of `bytes` left at the end, unless somebody else's bytes are there too.
@@ -250,7 +247,8 @@ impl SessionFile {
             removed.seek(SeekFrom::Start(0))?;
             io::copy(&mut removed, writer).map(drop)
         })?;
-        new.persist_noclobber(&self.path).map_err(|_| StoreError::Rewritten(self.path.clone()))?;
+        let target = follow_link(&self.path).map_err(StoreError::io("restore", &self.path))?;
+        new.persist_noclobber(target).map_err(|_| StoreError::Rewritten(self.path.clone()))?;
         let ends_with_newline = self.ends_with_newline;
         self.take(file, lock)?;
         self.ends_with_newline = ends_with_newline;
@@ -309,31 +307,6 @@ impl Drop for SessionFile {
     fn drop(&mut self) {
         // Views go on reading from the open file: the lock must not last as long as they do.
         let _ = self.file.unlock();
-    }
-}
-
-/// Makes a session file durable, without the one who writes it.
-#[derive(Debug)]
-pub struct Syncer {
-    file: Arc<File>,
-    path: PathBuf,
-    new: Arc<AtomicBool>,
-}
-
-impl Syncer {
-    /// Returns when what was written before is on the disk.
-    ///
-    /// # Errors
-    /// When the system cannot promise that.
-    pub fn sync(&self) -> Result<(), StoreError> {
-        self.file.sync_data().map_err(StoreError::io("sync", &self.path))?;
-        if self.new.load(Ordering::Relaxed) {
-            // Without this, a power cut may leave a file that no folder knows of.
-            let folder = self.path.parent().unwrap_or(Path::new("."));
-            File::open(folder).and_then(|folder| folder.sync_data()).map_err(StoreError::io("sync", folder))?;
-            self.new.store(false, Ordering::Relaxed);
-        }
-        Ok(())
     }
 }
 

@@ -2,6 +2,10 @@
 
 use crate::protocol::{AgentMessage, EntryBody};
 
+/// The tool whose results tell which background jobs ran when they were made. Whoever goes on with a session must find
+/// them among all others.
+pub const JOBS_TOOL: &str = "jobs";
+
 /// The kind of an entry, known for each line of a session before its content is parsed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum EntryKind {

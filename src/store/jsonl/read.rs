@@ -54,6 +54,8 @@ pub struct Line {
     pub parent: Option<EntryId>,
     /// Its kind.
     pub kind: EntryKind,
+    /// It is a result of the tool that tells of background jobs.
+    pub of_jobs: bool,
     /// Its text.
     pub text: LineText,
 }
@@ -332,7 +334,13 @@ impl Reader<'_> {
             Some(line) if line.id.as_str() == parent => line.id.clone(),
             _ => EntryId::from(parent),
         });
-        self.lines.push(Line { id: EntryId::from(&**id), parent, kind: scan.kind, text: text() });
+        self.lines.push(Line {
+            id: EntryId::from(&**id),
+            parent,
+            kind: scan.kind,
+            of_jobs: scan.of_jobs,
+            text: text(),
+        });
         true
     }
 

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::kind::EntryKind;
+use super::kind::{EntryKind, JOBS_TOOL};
 
 /// What a line says about itself.
 #[derive(Debug, PartialEq)]
@@ -19,6 +19,8 @@ pub struct Scan<'a> {
     pub id: Option<Cow<'a, str>>,
     /// The id of the entry before it.
     pub parent: Option<Cow<'a, str>>,
+    /// It is a result of [`JOBS_TOOL`].
+    pub of_jobs: bool,
 }
 
 /// Looks at `line`; `None` when it is no JSON object with a `type`.
@@ -46,12 +48,15 @@ fn quick(line: &str) -> Option<Scan<'_>> {
     struct Message<'a> {
         #[serde(borrow)]
         role: Cow<'a, str>,
+        #[serde(borrow, rename = "toolName")]
+        tool: Option<Text<'a>>,
     }
     let line: Line<'_> = serde_json::from_str(line).ok()?;
     Some(Scan {
         kind: EntryKind::parse(&line.kind, line.message.as_ref().map(|message| &*message.role)),
         id: line.id.map(|id| id.0),
         parent: line.parent.map(|parent| parent.0),
+        of_jobs: line.message.is_some_and(|message| message.tool.is_some_and(|tool| tool.0 == JOBS_TOOL)),
     })
 }
 
@@ -60,8 +65,13 @@ fn quick(line: &str) -> Option<Scan<'_>> {
 fn thorough(line: &str) -> Option<Scan<'_>> {
     let value: Value = serde_json::from_str(line).ok()?;
     let text = |key: &str| value.get(key).and_then(Value::as_str).map(|text| Cow::Owned(text.to_owned()));
-    let role = value.get("message").and_then(|message| message.get("role")).and_then(Value::as_str);
-    Some(Scan { kind: EntryKind::parse(&text("type")?, role), id: text("id"), parent: text("parentId") })
+    let of_message = |key: &str| value.get("message").and_then(|message| message.get(key)).and_then(Value::as_str);
+    Some(Scan {
+        kind: EntryKind::parse(&text("type")?, of_message("role")),
+        id: text("id"),
+        parent: text("parentId"),
+        of_jobs: of_message("toolName") == Some(JOBS_TOOL),
+    })
 }
 
 #[cfg(test)]

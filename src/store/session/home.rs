@@ -6,8 +6,8 @@ use std::{
 };
 
 use crate::store::{
-    StoreError,
-    jsonl::{Change, SessionFile, encode::encode_header, file::Syncer},
+    StoreError, Syncer,
+    jsonl::{Change, SessionFile, encode::encode_header},
     tree::Tree,
 };
 

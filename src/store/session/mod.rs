@@ -38,8 +38,8 @@ use self::{
     ops::Operations,
 };
 use super::{
-    StoreError,
-    jsonl::{LineText, Span, file::Syncer},
+    StoreError, Syncer,
+    jsonl::{LineText, Span},
     tree::{Tree, TreeView, ids::fresh_id},
 };
 use crate::protocol::{Entry, EntryBody, EntryId, time::now_ms};
@@ -220,14 +220,11 @@ impl SessionStore {
         self
     }
 
-    /// Returns when what was written is on the disk.
-    ///
-    /// # Errors
-    /// When the system cannot promise that.
-    pub fn sync(&self) -> Result<(), StoreError> {
-        // Not under the lock: a disk may take seconds, and others want to look at the session meanwhile.
-        let syncer: Option<Syncer> = self.lock().home.syncer();
-        syncer.map_or(Ok(()), |syncer| syncer.sync())
+    /// What makes durable all that was written so far; none without a file.
+    #[must_use]
+    pub fn syncer(&self) -> Option<Syncer> {
+        // To be used outside of the lock: a disk may take seconds, and others want to look at the session meanwhile.
+        self.lock().home.syncer()
     }
 
     /// Whether both are handles of the same session.

@@ -271,3 +271,23 @@ fn sessions_in_memory_outlive_their_writer() {
     assert_eq!((next_writer.view().len(), next_writer.path()), (1, None));
     append(&next_writer, "y");
 }
+
+#[test]
+fn fc_110_a_long_run_holds_the_content_of_its_context_and_reads_the_rest_again() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = open(&stored(&dir, &[]));
+    let compaction = || -> EntryBody {
+        serde_json::from_value(json!({"type": "compaction", "summary": "S", "firstKeptEntryId": ""})).unwrap()
+    };
+    for turn in 1..=200 {
+        append(&store, &format!("{turn} {}", "x".repeat(500)));
+        if turn % 20 == 0 {
+            store.append(None, vec![compaction().into()]).unwrap();
+        }
+        let held = store.view().entries().filter(|entry| entry.is_parsed()).count();
+        assert!(held <= 22, "{held} entries are held in turn {turn}");
+    }
+    assert_eq!(store.view().fork_messages().len(), 200);
+    let held = store.view().entries().filter(|entry| entry.is_parsed()).count();
+    assert!(held <= 22, "a walk over everything keeps nothing: {held}");
+}

@@ -25,7 +25,7 @@ use std::{
 pub use record::{HeldEntry, InputKind, PendingInput, Record};
 pub use replay::RunState;
 
-use super::{StoreError, paths::create_private_dir, regular_file};
+use super::{StoreError, Syncer, paths::create_private_dir, regular_file};
 
 /// The journal of a session. Clones are handles of the same one.
 #[derive(Clone)]
@@ -36,7 +36,7 @@ struct Journal {
     /// None for a session in memory.
     path: Option<PathBuf>,
     /// The open file, once something was written.
-    file: Option<File>,
+    file: Option<Arc<File>>,
     /// A fragment stands at the file's end.
     torn: bool,
     /// A disk that refuses does not stop the run.
@@ -112,16 +112,11 @@ impl Sidecar {
         Ok(())
     }
 
-    /// Returns when what was written is on the disk.
-    ///
-    /// # Errors
-    /// When the system cannot promise that.
-    pub fn sync(&self) -> Result<(), StoreError> {
+    /// What makes durable all that was written so far; none when nothing was.
+    #[must_use]
+    pub fn syncer(&self) -> Option<Syncer> {
         let journal = self.lock();
-        match (&journal.file, &journal.path) {
-            (Some(file), Some(path)) => file.sync_data().map_err(StoreError::io("sync", path)),
-            _ => Ok(()),
-        }
+        Some(Syncer::new(journal.file.clone()?, journal.path.as_deref()?))
     }
 
     /// What the journal says.
@@ -151,10 +146,10 @@ impl Journal {
             }
             let mut options = OpenOptions::new();
             let file = regular_file::open(path, options.append(true).create(true).mode(0o600));
-            self.file = Some(file.map_err(StoreError::io("open", path))?);
+            self.file = Some(Arc::new(file.map_err(StoreError::io("open", path))?));
         }
-        if let Some(file) = &mut self.file {
-            let written = file.write_all(lines);
+        if let Some(file) = &self.file {
+            let written = (&**file).write_all(lines);
             // A part of a line is stepped over by the next reader, when it has an end.
             self.torn = written.is_err();
             written.map_err(StoreError::io("write", path))?;

@@ -120,6 +120,12 @@ impl TreeView {
     /// [`SessionContext::tokens`] of the leaf's context, without building it where a recent answer reported its length.
     #[must_use]
     pub fn context_tokens(&self) -> u64 {
+        self.recent_tokens().unwrap_or_else(|| self.context().tokens())
+    }
+
+    /// What the last report says and an estimate of what came after it; none when a compaction or a context edit came
+    /// later, or nothing was reported.
+    fn recent_tokens(&self) -> Option<u64> {
         let mut after = 0u64;
         let mut messages = Vec::new();
         for part in self.ancestors() {
@@ -134,19 +140,20 @@ impl TreeView {
             let reported =
                 answer.filter(|answer| !answer.is_failed()).map_or(0, |answer| answer.usage.context_tokens());
             if reported > 0 {
-                return reported.saturating_add(after);
+                return Some(reported.saturating_add(after));
             }
             messages.clear();
             project(&entry, None, false, &mut messages);
             after += messages.iter().map(tokens::of_message).sum::<u64>();
         }
-        self.context().tokens()
+        None
     }
 
-    /// The prompt and the tools at the leaf.
+    /// [`SessionContext::known_tokens`] of the leaf's context, without building it where a recent answer reported its
+    /// length.
     #[must_use]
-    pub fn system(&self) -> SystemState {
-        self.context().system
+    pub fn known_tokens(&self) -> Option<u64> {
+        self.recent_tokens().or_else(|| self.context().known_tokens())
     }
 
     /// The entries that the context of the leaf is made of: the last compaction of the branch, what it keeps, and
@@ -213,6 +220,6 @@ pub(super) fn edits(window: &[EntryRef<'_>]) -> HashMap<EntryId, Option<Replacem
 }
 
 /// False for entries that never give a message: they need not be parsed.
-fn shows(kind: EntryKind) -> bool {
+pub(super) fn shows(kind: EntryKind) -> bool {
     matches!(kind, EntryKind::Message(_) | EntryKind::CustomMessage | EntryKind::BranchSummary | EntryKind::Compaction)
 }

@@ -116,7 +116,8 @@ mod tests {
                     gaps.push(Gap { at: lines.len(), id: (!id.is_empty()).then(|| id.into()), parent });
                 }
                 None => {
-                    lines.push(Line { id: id.into(), parent, kind: EntryKind::Unknown, text: LineText::Own("".into()) })
+                    let text = LineText::Own("".into());
+                    lines.push(Line { id: id.into(), parent, kind: EntryKind::Unknown, of_jobs: false, text });
                 }
             }
         }

@@ -17,6 +17,8 @@ pub struct Log {
     pub records: AppendVec<Record>,
     /// Positions of labels and names, so that they are found without a walk over everything.
     pub notes: AppendVec<u32>,
+    /// Positions of results that tell of background jobs.
+    pub job_results: AppendVec<u32>,
     /// Sums over the first entries, carried on when somebody asks.
     pub totals: Mutex<(usize, Totals)>,
     /// Of equal ids the last one counts.
@@ -30,6 +32,7 @@ impl Log {
         let index = read::index(&lines);
         let parents = link(&lines, gaps, &index);
         let notes = (0u32..).zip(&lines).filter(|(_, line)| is_note(line.kind)).map(|(at, _)| at).collect();
+        let jobs = (0u32..).zip(&lines).filter(|(_, line)| line.of_jobs).map(|(at, _)| at).collect();
         let records = lines
             .into_iter()
             .zip(parents)
@@ -39,6 +42,7 @@ impl Log {
             header,
             records: AppendVec::new(records),
             notes: AppendVec::new(notes),
+            job_results: AppendVec::new(jobs),
             totals: Mutex::default(),
             index: RwLock::new(index),
             source: RwLock::new(source),
@@ -46,12 +50,15 @@ impl Log {
     }
 
     /// Adds an entry; returns its position.
-    pub fn push(&self, record: Record) -> u32 {
+    pub fn push(&self, record: Record, of_jobs: bool) -> u32 {
         let (id, kind) = (record.id.clone(), record.kind);
         // Entries are counted in 32 bits: a file of so many lines could not be held anyway.
         let at = u32::try_from(self.records.push(record)).unwrap_or(u32::MAX);
         if is_note(kind) {
             self.notes.push(at);
+        }
+        if of_jobs {
+            self.job_results.push(at);
         }
         self.index.write().unwrap_or_else(PoisonError::into_inner).insert(id, at);
         at

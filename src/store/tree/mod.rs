@@ -13,6 +13,8 @@
 //! | [`selection`] | which model was selected there |
 //! | [`check`] | whether an entry makes sense there |
 //! | [`left`] | what is left behind when the conversation goes on at another entry |
+//! | [`branch_state`] | what a branch says about the session, without its messages |
+//! | [`stream`] | long lists for clients, element by element |
 //! | [`labels`] | names of entries and of the session |
 //! | [`nodes`] | the whole tree, as clients get it |
 //! | [`totals`] | tokens and cost of all branches |
@@ -20,6 +22,7 @@
 
 mod append_vec;
 pub mod branch;
+pub mod branch_state;
 pub mod check;
 pub mod context;
 pub mod ids;
@@ -31,6 +34,7 @@ pub mod nodes;
 mod projection;
 mod record;
 pub mod selection;
+mod stream;
 pub mod totals;
 pub mod writer;
 
@@ -39,6 +43,7 @@ mod tests;
 
 use std::{borrow::Cow, fmt, sync::Arc};
 
+pub use branch_state::BranchState;
 pub use check::EntryFault;
 pub use context::{ContextEntry, SessionContext};
 pub use labels::Label;
@@ -232,6 +237,12 @@ impl<'v> EntryRef<'v> {
         self.record.entry_once(|| self.view.log.source())
     }
 
+    /// Whether its content is held in memory.
+    #[cfg(test)]
+    pub fn is_parsed(&self) -> bool {
+        self.record.is_parsed()
+    }
+
     /// Its line, fields included that this version does not know.
     ///
     /// # Errors
@@ -243,7 +254,7 @@ impl<'v> EntryRef<'v> {
     /// The text of a user message, its blocks joined without a separator; `None` for other entries.
     #[must_use]
     pub fn user_text(&self) -> Option<String> {
-        match &self.entry().body {
+        match &self.entry_once().body {
             EntryBody::Message { message: AgentMessage::User(user) } => Some(user.content.text("")),
             _ => None,
         }

@@ -1,9 +1,11 @@
 //! The whole tree, as clients get it.
 
+use std::io::{self, Write};
+
 use serde_json::Value;
 
 use super::{EntryRef, Label, TreeView};
-use crate::protocol::{EntryId, time::parse_iso};
+use crate::protocol::time::parse_iso;
 
 /// A node of the whole tree. Nodes refer to each other by their place in the list, which is that of their entries in
 /// the file: a branch of a hundred thousand entries is no deep structure.
@@ -43,69 +45,47 @@ impl TreeView {
         (nodes, roots)
     }
 
-    /// The whole tree as JSON: `[{"entry":…,"children":[…],"label":…,"labelTimestamp":…},…]`, entries as their lines
-    /// stand in the file. Entries whose lines are gone are left out with what hangs on them.
-    #[must_use]
-    pub fn nodes_json(&self) -> String {
+    /// Writes the whole tree as JSON, roots with commas between them:
+    /// `{"entry":…,"children":[…],"label":…,"labelTimestamp":…},…`, entries as their lines stand in the file. Entries whose
+    /// lines are gone are left out with what hangs on them.
+    ///
+    /// # Errors
+    /// When `out` cannot be written.
+    pub fn write_nodes(&self, out: &mut dyn Write) -> io::Result<()> {
         let (nodes, roots) = self.nodes();
-        let mut out = String::from("[");
         // What is still to be written, last thing first: deep trees must not use the stack.
-        let mut todo: Vec<Step> = vec![Step::Close];
-        todo.extend(roots.iter().rev().map(|root| Step::Open(*root)));
+        let mut todo: Vec<Step> = roots.iter().rev().map(|root| Step::Open(*root)).collect();
+        // Whether a node of the same list stands before the next one.
+        let mut follows = false;
         while let Some(step) = todo.pop() {
             match step {
                 Step::Open(place) => {
                     let Ok(line) = nodes[place].entry.text() else { continue };
-                    separate(&mut out);
-                    out.push_str(r#"{"entry":"#);
-                    out.push_str(&line);
-                    out.push_str(r#","children":["#);
+                    if std::mem::replace(&mut follows, false) {
+                        out.write_all(b",")?;
+                    }
+                    out.write_all(br#"{"entry":"#)?;
+                    out.write_all(line.as_bytes())?;
+                    out.write_all(br#","children":["#)?;
                     todo.push(Step::Finish(place));
                     todo.extend(nodes[place].children.iter().rev().map(|child| Step::Open(*child)));
                 }
                 Step::Finish(place) => {
-                    out.push(']');
+                    out.write_all(b"]")?;
                     if let Some(Label { text, timestamp }) = &nodes[place].label {
                         let (text, time) = (Value::from(text.as_str()), Value::from(timestamp.as_str()));
-                        out.push_str(&format!(r#","label":{text},"labelTimestamp":{time}"#));
+                        write!(out, r#","label":{text},"labelTimestamp":{time}"#)?;
                     }
-                    out.push('}');
+                    out.write_all(b"}")?;
+                    follows = true;
                 }
-                Step::Close => out.push(']'),
             }
         }
-        out
-    }
-
-    /// Entries as a JSON list, as their lines stand in the file: all, or those behind the entry `since`. `None` when
-    /// there is no such entry.
-    #[must_use]
-    pub fn entries_json(&self, since: Option<&EntryId>) -> Option<String> {
-        let first = match since {
-            None => 0,
-            Some(id) => self.find(id)?.position() + 1,
-        };
-        let mut out = String::from("[");
-        for entry in self.entries_from(first) {
-            if let Ok(line) = entry.text() {
-                separate(&mut out);
-                out.push_str(&line);
-            }
-        }
-        out.push(']');
-        Some(out)
+        Ok(())
     }
 }
 
 enum Step {
     Open(usize),
     Finish(usize),
-    Close,
-}
-
-/// A comma, unless the list has just begun.
-fn separate(out: &mut String) {
-    if !out.ends_with('[') {
-        out.push(',');
-    }
 }

@@ -86,6 +86,12 @@ impl Record {
         String::from_utf8(line).map(Cow::Owned).map_err(|error| error.to_string())
     }
 
+    /// Whether the content is held.
+    #[cfg(test)]
+    pub fn is_parsed(&self) -> bool {
+        self.parsed().is_some()
+    }
+
     /// Forgets the content when it can be read again.
     pub fn forget(&self) {
         if self.text.is_some() {

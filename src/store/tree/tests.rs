@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::{Tree, TreeView};
+use super::{BranchState, SessionContext, Tree, TreeView};
 use crate::{
     protocol::{Entry, EntryBody, EntryId},
     store::testing::{answer, compaction, header, label, line, user, view},
@@ -15,6 +15,42 @@ use crate::{
 
 fn ids<'v>(entries: impl IntoIterator<Item = super::EntryRef<'v>>) -> Vec<&'v str> {
     entries.into_iter().map(|entry| entry.id().as_str()).collect()
+}
+
+fn nodes_json(view: &TreeView) -> String {
+    written(|out| view.write_nodes(out))
+}
+
+fn entries_json(view: &TreeView, since: Option<&str>) -> String {
+    written(|out| view.write_entries(since.map(EntryId::from).as_ref(), out))
+}
+
+/// The JSON list of what is written.
+fn written(write: impl FnOnce(&mut dyn std::io::Write) -> std::io::Result<()>) -> String {
+    let mut out = Vec::new();
+    write(&mut out).unwrap();
+    format!("[{}]", String::from_utf8(out).unwrap())
+}
+
+/// The view's context, which must be what those say that read less of it.
+fn context(view: &TreeView) -> SessionContext {
+    let lazy = (view.branch_state(), view.message_count(), view.context_tokens(), view.known_tokens());
+    let mut each = Vec::new();
+    view.each_message(|message| {
+        each.push(message.clone());
+        Ok::<_, ()>(())
+    })
+    .unwrap();
+    let last = view.last_message(|message| Some(message.clone()));
+    let context = view.context();
+    let state =
+        BranchState { system: context.system.clone(), selection: view.selection(), has_messages: lazy.0.has_messages };
+    assert_eq!(lazy, (state, context.messages.len(), context.tokens(), context.known_tokens()));
+    assert!(context.messages.is_empty() || lazy.0.has_messages);
+    assert_eq!((&each, last.as_ref()), (&context.messages, context.messages.last()));
+    let listed: Value = serde_json::from_str(&written(|out| view.write_messages(out))).unwrap();
+    assert_eq!(listed, serde_json::to_value(&context.messages).unwrap());
+    context
 }
 
 fn branched() -> TreeView {
@@ -50,9 +86,9 @@ fn children_entries_since_and_fork_messages_cover_all_branches() {
     assert!(view.entries_since(&"nowhere".into()).is_none());
     let forks: Vec<_> = view.fork_messages().into_iter().map(|(_, text)| text).collect();
     assert_eq!(forks, ["E1", "E3", "F3", "R2"]);
-    assert_eq!(view.entries_json(Some(&"f4".into())).unwrap(), format!("[{}]", user("r2", "", "R2")));
-    assert_eq!(view.entries_json(Some(&"r2".into())).unwrap(), "[]");
-    assert_eq!(view.entries_json(Some(&"nowhere".into())), None);
+    assert_eq!(entries_json(&view, Some("f4")), format!("[{}]", user("r2", "", "R2")));
+    assert_eq!(entries_json(&view, Some("r2")), "[]");
+    assert_eq!(entries_json(&view, Some("nowhere")), "[]");
 }
 
 #[test]
@@ -71,7 +107,7 @@ fn labels_and_the_name_are_those_given_last_in_the_file_on_any_branch() {
     assert_eq!(labels.len(), 1);
     assert_eq!(labels[&EntryId::from("e1")].text, "second");
     assert_eq!(view.name().as_deref(), Some("two words"));
-    let nodes: Value = serde_json::from_str(&view.nodes_json()).unwrap();
+    let nodes: Value = serde_json::from_str(&nodes_json(&view)).unwrap();
     assert_eq!(
         (&nodes[0]["label"], &nodes[0]["labelTimestamp"]),
         (&json!("second"), &json!("2026-01-02T03:04:05.678Z"))
@@ -107,7 +143,7 @@ fn nodes_nest_with_older_children_first() {
         at(user("early", "e1", "x"), "2026-01-02T23:00:00+00:00"),
         user("r2", "nowhere", "x"),
     ]);
-    let nodes: Value = serde_json::from_str(&view.nodes_json()).unwrap();
+    let nodes: Value = serde_json::from_str(&nodes_json(&view)).unwrap();
     let id = |node: &Value| node["entry"]["id"].as_str().unwrap().to_owned();
     assert_eq!(nodes.as_array().unwrap().iter().map(id).collect::<Vec<_>>(), ["e1", "r2"]);
     assert_eq!(nodes[0]["children"].as_array().unwrap().iter().map(id).collect::<Vec<_>>(), ["early", "late"]);
@@ -192,7 +228,7 @@ fn deep_chains_do_not_use_the_stack() {
     let lines: Vec<_> = (0..DEEP).map(line).collect();
     let view = view(&lines);
     assert_eq!(view.context().messages.len(), DEEP);
-    assert_eq!(view.nodes_json().matches("\"entry\":").count(), DEEP);
+    assert_eq!(nodes_json(&view).matches("\"entry\":").count(), DEEP);
     assert_eq!(view.branch_lines().unwrap().len(), DEEP);
     assert_eq!(view.left_for(Some(&"n0".into())).len(), DEEP - 1);
 }
@@ -205,4 +241,26 @@ fn what_was_forgotten_is_read_again() {
     let after = view.get(&"e1".into()).unwrap();
     assert!(!Arc::ptr_eq(&before, &after));
     assert_eq!(before, after);
+}
+
+#[test]
+fn what_tells_of_background_jobs_is_found_without_reading_the_rest() {
+    let result = |id: &str, parent: &str, tool: &str| {
+        let message = json!({"role": "toolResult", "toolCallId": "c", "toolName": tool, "content": []});
+        line("message", id, parent, json!({ "message": message }))
+    };
+    let view = view(&[
+        user("u", "", "jobs"),
+        result("r", "u", "read"),
+        result("j", "r", "jobs"),
+        result("other", "r", "jobs"),
+        line("custom_message", "c", "j", json!({"customType": "x", "content": "C", "display": false})),
+        compaction("k", "c", "K", "c"),
+        result("last", "k", "jobs"),
+    ]);
+    assert_eq!(ids(view.job_entries()), ["j", "c", "k", "last"]);
+    let mut tree = Tree::new(serde_json::from_str(&header()).unwrap());
+    let entry: Entry = serde_json::from_str(&result("j", "", "jobs")).unwrap();
+    tree.push(Arc::new(entry), None);
+    assert_eq!(ids(tree.view().job_entries()), ["j"]);
 }

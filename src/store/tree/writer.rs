@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use super::{TreeView, log::Log, record::Record};
 use crate::{
-    protocol::{Entry, EntryId, entry::SessionHeader},
-    store::jsonl::{Gap, Line, LineText, file::LineSource},
+    protocol::{AgentMessage, Entry, EntryId, entry::SessionHeader},
+    store::jsonl::{Gap, Line, LineText, file::LineSource, kind::JOBS_TOOL},
 };
 
 /// The log and the leaf, held by the one writer of a session.
@@ -35,8 +35,12 @@ impl Tree {
 
     /// Adds a new entry below the leaf; it becomes the leaf. `text` says where a file holds it.
     pub fn push(&mut self, entry: Arc<Entry>, text: Option<LineText>) {
+        let of_jobs = matches!(
+            entry.body.as_message(),
+            Some(AgentMessage::ToolResult(result)) if result.tool_name == JOBS_TOOL
+        );
         let record = Record::new(entry, self.0.leaf, text);
-        self.0.leaf = Some(self.0.log.push(record));
+        self.0.leaf = Some(self.0.log.push(record, of_jobs));
         self.0.length = self.0.log.records.len();
     }
 
@@ -46,7 +50,7 @@ impl Tree {
         let before = self.0.length;
         for line in lines.into_iter().filter(|line| self.0.log.find(&line.id).is_none()) {
             let parent = line.parent.as_ref().and_then(|parent| self.0.log.find(parent));
-            self.0.log.push(Record::read(line.id, parent, line.kind, line.text));
+            self.0.log.push(Record::read(line.id, parent, line.kind, line.text), line.of_jobs);
         }
         self.0.length = self.0.log.records.len();
         self.0.length - before

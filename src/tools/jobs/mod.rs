@@ -35,7 +35,7 @@ pub use run::{Orders, run};
 use request::Request;
 
 /// The name of the tool.
-pub const NAME: &str = "jobs";
+pub const NAME: &str = crate::store::jsonl::kind::JOBS_TOOL;
 
 /// A wait looks at new output at most this often.
 const LOOK: Duration = Duration::from_millis(50);

@@ -193,7 +193,7 @@ impl AcpState {
         let weights = events.iter().map(|event| event.event.weight()).collect();
         let backlog = self.sessions.get(&id).map(|session| session.backlog.clone());
         let release = backlog.map(|backlog| Release { backlog, weights });
-        self.out.write(Chunk { bytes, release, permit, written: None });
+        self.out.write(Chunk { bytes, release, permit, ..Chunk::default() });
         for event in &events {
             self.prompt_event(&id, event);
         }

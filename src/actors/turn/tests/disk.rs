@@ -207,3 +207,28 @@ fn every_store_of_a_long_run_can_fail() {
         assert!(world.turn.queues().is_empty(), "store {failing}");
     }
 }
+
+#[test]
+fn fc_010_entries_that_wait_for_the_end_of_a_trace_outlive_a_refusing_disk_and_a_crash() {
+    let stored = |world: &World| {
+        let ids = world.entries.iter().map(|entry| entry.id.to_string());
+        ids.filter(|id| id.starts_with("held-")).count()
+    };
+    let begin = [Prompt("hi"), Append("x"), Append("y"), StopAt("store(custom)"), Text("ok")];
+    // Refused, and stored with the next prompt, before it.
+    let mut world = World::default();
+    begin.iter().chain(&[Refuse]).for_each(|step| run(&mut world, step));
+    assert_eq!(stored(&world), 0);
+    [Prompt("more"), Text("ok")].iter().for_each(|step| run(&mut world, step));
+    assert_eq!(stored(&world), 2);
+    // Killed before or behind the write: the next process stores what is missing, once.
+    for written in [false, true] {
+        let mut world = World::default();
+        begin.iter().for_each(|step| run(&mut world, step));
+        world.crash(written);
+        world.paused = false;
+        world.pump();
+        assert_eq!(stored(&world), 2, "written: {written}");
+        assert_eq!(world.pending, None);
+    }
+}

@@ -40,10 +40,13 @@ fn omit(id: &str, target: &str) -> Arc<Entry> {
 
 /// What a process finds: the branch, and which calls had begun.
 fn found(branch: &[Arc<Entry>], begun: &[usize]) -> Resume {
-    let (mut position, attempt) = position(branch, |message| {
-        let aborted = message.stop_reason == StopReason::Aborted;
-        Failure::new(if aborted { FailureClass::Aborted } else { FailureClass::Overloaded }, "overloaded")
-    });
+    let (mut position, attempt) = position(
+        || branch.iter().rev().cloned(),
+        |message| {
+            let aborted = message.stop_reason == StopReason::Aborted;
+            Failure::new(if aborted { FailureClass::Aborted } else { FailureClass::Overloaded }, "overloaded")
+        },
+    );
     if let Position::Calls { batch, .. } = &mut position {
         batch.start(begun);
     }
@@ -244,12 +247,13 @@ fn failed_attempts_of_an_earlier_prompt_do_not_count() {
         user("v"),
         answer("b", &[], StopReason::Error),
     ];
-    let (_, attempt) = position(&branch, |_| Failure::new(FailureClass::Overloaded, "busy"));
+    let (_, attempt) = position(|| branch.iter().rev().cloned(), |_| Failure::new(FailureClass::Overloaded, "busy"));
     assert_eq!(attempt, 0);
     let branch = [&branch[..3], &[answer("c", &[], StopReason::Stop)]].concat();
-    let (_, attempt) = position(&branch, |_| Failure::new(FailureClass::Overloaded, "busy"));
+    let (_, attempt) = position(|| branch.iter().rev().cloned(), |_| Failure::new(FailureClass::Overloaded, "busy"));
     assert_eq!(attempt, 0, "a success ends the count");
-    let (_, attempt) = position(&branch[..3], |_| Failure::new(FailureClass::ContextOverflow, "too long"));
+    let (_, attempt) =
+        position(|| branch[..3].iter().rev().cloned(), |_| Failure::new(FailureClass::ContextOverflow, "too long"));
     assert_eq!(attempt, 0, "an overflow is no retry");
 }
 

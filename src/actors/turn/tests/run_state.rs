@@ -1,7 +1,10 @@
 //! The run state beside the session, as the machine's notes make it.
 
 use crate::{
-    actors::{queues::Pending, turn_io::Note},
+    actors::{
+        queues::Pending,
+        turn_io::{NewEntry, Note},
+    },
     protocol::command::QueueKind,
 };
 
@@ -11,6 +14,7 @@ pub struct RunState {
     pub active: bool,
     pub prompt: Option<Pending>,
     pub queued: Vec<(QueueKind, Pending)>,
+    pub held: Vec<NewEntry>,
 }
 
 impl RunState {
@@ -26,7 +30,7 @@ impl RunState {
                 None => self.prompt = Some(pending.clone()),
                 Some(kind) => self.queued.push((*kind, pending.clone())),
             },
-            Note::Held(_) => {}
+            Note::Held(entries) => self.held.extend(entries.clone()),
             Note::Cleared(ops) => self.queued.retain(|(_, pending)| !ops.contains(&pending.op)),
         }
     }

@@ -2,7 +2,7 @@
 
 use super::{render, world::World};
 use crate::{
-    actors::turn_io::{Effect, Input},
+    actors::turn_io::{Effect, Input, NewEntry},
     protocol::{
         AssistantMessage, Block, EntryBody, Failure, FailureClass, StopReason, ToolCall, ToolOutput,
         ask::Verdict,
@@ -111,7 +111,10 @@ pub fn run(world: &mut World, step: &Step) {
         Step::AbortRetry => with_ticket(world, Input::AbortRetry),
         Step::WaitIdle => with_ticket(world, Input::WaitIdle),
         Step::Compact => with_ticket(world, |ticket| Input::Compact { instructions: None, ticket }),
-        Step::Append(kind) => with_ticket(world, |ticket| Input::Append { entries: vec![custom(kind).into()], ticket }),
+        Step::Append(kind) => with_ticket(world, |ticket| {
+            let reserved = Some(format!("held-{ticket}").into());
+            Input::Append { entries: vec![NewEntry { body: custom(kind), reserved }], ticket }
+        }),
         Step::Says(verdict) => world.verdicts.push(verdict),
         Step::Text(text) => world.answered(assistant(text, &[], StopReason::Stop), None, true),
         Step::Calls(names) => world.answered(assistant("", names, StopReason::ToolUse), None, true),

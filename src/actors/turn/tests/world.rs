@@ -66,7 +66,7 @@ impl Default for World {
 impl World {
     /// A machine that goes on with a session; the first effects are carried out.
     pub fn resume(resume: Resume, entries: Vec<Arc<Entry>>) -> Self {
-        let (turn, effects) = machine(Resume::default());
+        let (turn, effects) = machine(Resume::default(), 0);
         debug_assert!(effects.is_empty());
         let mut world = Self {
             turn,
@@ -97,7 +97,7 @@ impl World {
         self.notes.active = resume.active;
         self.notes.prompt.clone_from(&resume.prompt);
         self.laws.restarted(&resume, &self.entries);
-        let (turn, effects) = machine(resume);
+        let (turn, effects) = machine(resume, self.now);
         self.turn = turn;
         self.pending = None;
         self.carry_out(effects);
@@ -111,12 +111,15 @@ impl World {
         {
             self.write(entries, declare);
         }
-        let (mut position, attempt) = position(&self.entries, |message| {
-            let text = message.error_message.clone().unwrap_or_default();
-            let aborted = message.stop_reason == StopReason::Aborted;
-            let class = if aborted { FailureClass::Aborted } else { FailureClass::Overloaded };
-            Failure::new(class, text)
-        });
+        let (mut position, attempt) = position(
+            || self.entries.iter().rev().cloned(),
+            |message| {
+                let text = message.error_message.clone().unwrap_or_default();
+                let aborted = message.stop_reason == StopReason::Aborted;
+                let class = if aborted { FailureClass::Aborted } else { FailureClass::Overloaded };
+                Failure::new(class, text)
+            },
+        );
         if let Position::Calls { batch, .. } = &mut position {
             batch.start(&self.laws.begun(&batch.entry));
         }
@@ -125,6 +128,8 @@ impl World {
         resume.queues.steering_mode = self.turn.queues().steering_mode;
         resume.queues.follow_up_mode = self.turn.queues().follow_up_mode;
         resume.prompt = self.notes.prompt.clone().filter(|prompt| !on_disk.contains(&prompt.entry_id));
+        self.notes.held.retain(|held| held.reserved.as_ref().is_none_or(|id| !on_disk.contains(id)));
+        resume.held.clone_from(&self.notes.held);
         self.notes.queued.retain(|(_, pending)| !on_disk.contains(&pending.entry_id));
         for (kind, pending) in &self.notes.queued {
             resume.queues.push(*kind, pending.clone());
@@ -348,10 +353,10 @@ impl World {
     }
 }
 
-fn machine(resume: Resume) -> (Turn, Vec<Effect>) {
+fn machine(resume: Resume, now: Millis) -> (Turn, Vec<Effect>) {
     let identity = AssistantMessage { model: "m".into(), ..AssistantMessage::default() };
     let read_only = HashSet::from(["read".to_owned()]);
-    Turn::resume(resume, Some(identity), read_only, RetrySettings::default(), true, false, 0)
+    Turn::resume(resume, Some(identity), read_only, RetrySettings::default(), true, false, now)
 }
 
 fn late_inputs(work: Work) -> [Input; 10] {

@@ -172,3 +172,20 @@ fn replies_of_the_agent_become_the_data_of_the_command_that_was_sent() {
         assert_eq!(reply_data(command, reply, find), wanted, "{command}");
     }
 }
+
+#[test]
+fn a_response_in_two_parts_is_the_whole_one_around_its_elements() {
+    let entry_id = Some(EntryId::from("e1"));
+    let whole = |data: ResponseData, id: Option<RequestId>| {
+        let mut out = Vec::new();
+        write_response(&Response::done(id, "get_x", Some(data)), &mut out);
+        out
+    };
+    for id in [None, Some(RequestId::from("a[]b"))] {
+        let (head, tail) = streamed_response(id.as_ref(), "get_x", "entries", Some(&entry_id));
+        let data = ResponseData::Entries { entries: Vec::new(), leaf_id: entry_id.clone() };
+        assert_eq!([head, tail].concat(), whole(data, id.clone()));
+        let (head, tail) = streamed_response(id.as_ref(), "get_x", "messages", None);
+        assert_eq!([head, tail].concat(), whole(ResponseData::Messages(Vec::new()), id));
+    }
+}

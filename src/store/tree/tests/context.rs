@@ -29,7 +29,7 @@ fn said(context: &SessionContext) -> Vec<String> {
 }
 
 fn check(lines: &[String], expected: &[&str]) {
-    assert_eq!(said(&view(lines).context()), expected);
+    assert_eq!(said(&super::context(&view(lines))), expected);
 }
 
 #[test]

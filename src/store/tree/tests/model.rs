@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use proptest::{prelude::*, sample::Index};
 use serde_json::{Value, json};
 
+use super::nodes_json;
 use crate::store::testing::{answer, compaction, edit, label, line, system, user, view};
 
 /// An entry to be: its kind, where it hangs (by number, or nowhere), and which entry it is about.
@@ -84,7 +85,7 @@ fn model(lines: &[Value], leaf: usize) -> Vec<String> {
 
 fn context(lines: &[String], leaf: &str) -> Vec<String> {
     let view = view(lines).with_leaf(Some(&leaf.into())).unwrap();
-    let context = view.context();
+    let context = super::context(&view);
     let entry = |place: usize| context.entry_of(place).unwrap().id.to_string();
     let text = |(place, message): (usize, &crate::protocol::AgentMessage)| match message {
         crate::protocol::AgentMessage::System(_) => format!("system {}", entry(place)),
@@ -118,7 +119,7 @@ proptest! {
         for entry in view.entries() {
             prop_assert!(view.with_leaf(Some(entry.id())).unwrap().path().len() <= lines.len());
         }
-        prop_assert_eq!(view.nodes_json().matches("\"entry\":").count(), lines.len());
+        prop_assert_eq!(nodes_json(&view).matches("\"entry\":").count(), lines.len());
     }
 
     #[test]
