@@ -84,8 +84,10 @@
   // From prompt to prompt.
   const step = (down) => {
     const prompts = articles.filter((a) => a.classList.contains("user") && !a.classList.contains("off") && !a.classList.contains("lost"));
-    const tops = prompts.map((prompt) => prompt.getBoundingClientRect().top - 70);
-    const at = down ? tops.findIndex((top) => top > 4) : tops.findLastIndex((top) => top < -4);
+    // A prompt that was gone to stands right below the bar.
+    const below = parseFloat(getComputedStyle(document.documentElement).scrollPaddingTop);
+    const tops = prompts.map((prompt) => prompt.getBoundingClientRect().top - below);
+    const at = down ? tops.findIndex((top) => top > 8) : tops.findLastIndex((top) => top < -8);
     if (at >= 0) prompts[at].scrollIntoView({ block: "start" });
     else scrollTo(0, down ? document.body.scrollHeight : 0);
   };
