@@ -11,3 +11,5 @@ pub mod providers;
 pub mod resources;
 pub mod store;
 pub mod tools;
+
+pub use cli::embed;

@@ -130,3 +130,50 @@ async fn flags_of_an_extension_are_known_typed_and_explained() {
     assert_eq!((print.code, print.stdout.as_str()), (Some(0), ""));
     assert!(print.stderr.contains("Extension standup failed at command: nobody can be asked here"), "{}", print.stderr);
 }
+
+#[tokio::test]
+async fn the_embedded_agent_streams_both_answers_without_a_model_server() {
+    let sandbox = Sandbox::new(replies([text("nobody asks the server")])).await;
+    sandbox.write("notes.txt", "x");
+    let finished = finish(sandbox.command_of(example("embed"), &["--model", "troupe/offline"]), "").await;
+    assert_eq!(finished.code, Some(0), "{}", finished.stderr);
+    assert_eq!(finished.stderr, "");
+    for wanted in ["> What files are here?", "[ls]", "notes.txt", "> And what did I ask before?", "messages, "] {
+        assert!(finished.stdout.contains(wanted), "{wanted}: {}", finished.stdout);
+    }
+    assert_eq!(sandbox.server.count(), 0);
+    assert!(sandbox.session_files().is_empty(), "the session is in memory");
+}
+
+#[tokio::test]
+async fn the_programs_tool_is_called_with_checked_arguments_and_is_the_only_one() {
+    let dice = |arguments| calls([call("dice", arguments)]);
+    let (wrong, right) = (dice(json!({"count": 0, "sides": 6})), dice(json!({"count": 2, "sides": 1})));
+    let sandbox = Sandbox::new(replies([wrong, right, text("two")])).await;
+    let finished = finish(sandbox.command_of(example("custom_tool"), &[]), "").await;
+    assert_eq!((finished.code, finished.stdout.as_str()), (Some(0), "two\n"), "{}", finished.stderr);
+    let results = sandbox.server.last().results();
+    assert!(results[0].contains("count"), "{results:?}");
+    assert_eq!(results[1], "The dice show 1, 1.");
+    let tools = sandbox.server.last().body["tools"].as_array().unwrap().len();
+    assert_eq!(tools, 1);
+}
+
+#[tokio::test]
+async fn the_programs_provider_answers_and_its_tokens_have_a_price() {
+    let sandbox = Sandbox::new(replies([text("nobody asks the server")])).await;
+    let finished = finish(sandbox.command_of(example("custom_provider"), &[]), "").await;
+    assert_eq!((finished.code, finished.stdout.as_str()), (Some(0), "I counted 5 words.\n$0.000011\n"));
+    assert_eq!(sandbox.server.count(), 0);
+}
+
+#[tokio::test]
+async fn the_interceptor_masks_keys_and_denies_publications() {
+    let sandbox = Sandbox::new(replies([bash("cat .env"), bash("cargo publish"), text("ready")])).await;
+    sandbox.write(".env", "KEY=sk-very-secret\nNAME=x\n");
+    let finished = finish(sandbox.command_of(example("interceptor"), &[]), "").await;
+    assert_eq!((finished.code, finished.stdout.as_str()), (Some(0), "ready\n"), "{}", finished.stderr);
+    let results = sandbox.server.last().results();
+    assert!(results[0].contains("KEY=[key]\nNAME=x"), "{results:?}");
+    assert!(results[1].contains("Nothing is published from here"), "{results:?}");
+}

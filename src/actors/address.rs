@@ -11,6 +11,7 @@ use std::{
 
 use dashmap::DashMap;
 use ractor::{ActorCell, ActorId, ActorRef, ActorStatus, Message};
+use tokio::sync::mpsc;
 
 /// Counts of one actor. `sent - handled` is the depth of its mailbox.
 #[derive(Debug)]
@@ -233,6 +234,12 @@ impl<T: Send + 'static> Recipient<T> {
             slot.tell(wrap(item));
             true
         }))
+    }
+
+    /// Deliveries into a channel, for whoever is no actor.
+    #[must_use]
+    pub fn of_channel(sender: mpsc::UnboundedSender<T>) -> Self {
+        Self(Arc::new(move |item| sender.send(item).is_ok()))
     }
 
     /// Delivers; false when nobody is there any more.

@@ -14,14 +14,13 @@ use super::{
     exit::Exit,
     export, files, first_message, help, listing,
     mode::{Mode, Terminals},
-    packages, permissions, sessions,
+    notices, packages, permissions, sessions,
     start::{self, StartError},
     stdin,
     subcommand::{self, Subcommand},
     undo,
 };
 use crate::{
-    actors::front::complain,
     extensions::ExtensionRegistry,
     protocol::{command::Input, hidden},
 };
@@ -148,13 +147,13 @@ fn gather(
 /// Says on standard error what is wrong.
 pub(super) fn fail(text: &str) -> Exit {
     let text = text.strip_prefix("Error: ").unwrap_or(text);
-    complain(&format!("Error: {text}"));
+    notices::tell(&format!("Error: {text}"));
     Exit::Failed
 }
 
 /// Says on standard error what is odd.
 pub(super) fn warn(text: &str) {
-    complain(&format!("Warning: {text}"));
+    notices::tell(&format!("Warning: {text}"));
 }
 
 /// Writes to standard output; a reader that went away is no fault of ours.

@@ -23,6 +23,12 @@ pub struct AgentClient {
     pub fleet: Slot<FleetMsg>,
 }
 
+impl std::fmt::Debug for AgentClient {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "AgentClient({})", self.shared.id)
+    }
+}
+
 impl AgentClient {
     /// Opens the agent; the answer comes when it takes commands.
     pub fn open(&self, reply: ReplyTo) {

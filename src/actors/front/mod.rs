@@ -5,6 +5,7 @@
 //! | [`stdout`] | the thread that owns standard output |
 //! | [`client`] | a front's side of one agent |
 //! | [`printer`] | print and JSON mode |
+//! | [`program`], [`watch`] | a program with agents inside, and events as a stream |
 //! | [`page`], [`exporter`] | a session as a page, and the worker that writes it |
 //! | [`acp`] | the Agent Client Protocol: editors, several sessions |
 //! | [`stdin`], [`rpc`], [`rpc_data`], [`rpc_stats`], [`rpc_stream`] | RPC mode |
@@ -14,12 +15,14 @@ pub mod client;
 pub mod exporter;
 pub mod page;
 pub mod printer;
+pub mod program;
 pub mod rpc;
 pub mod rpc_data;
 pub mod rpc_stats;
 pub mod rpc_stream;
 pub mod stdin;
 pub mod stdout;
+pub mod watch;
 
 use std::io::Write;
 
