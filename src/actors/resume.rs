@@ -163,9 +163,7 @@ fn answered(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{
-        protocol::{Block, StopReason, ToolCall, navigation::leaf_entry},
-    };
+    use crate::protocol::{Block, StopReason, ToolCall, navigation::leaf_entry};
 
     fn entry(id: &str, body: EntryBody) -> Arc<Entry> {
         Arc::new(Entry { body, id: id.into(), parent_id: None, timestamp: String::new() })
