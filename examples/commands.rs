@@ -7,9 +7,16 @@
 //! ```
 //!
 //! `/standup` asks what was done, gives the model a tool for the team's calendar, and has it write the report. In print
-//! mode nobody can be asked: the command says so, and does nothing.
+//! mode nobody can be asked: the command says so, and does nothing. Before another session takes the place of one with a
+//! report, it asks.
 
-use std::{process::ExitCode, sync::Arc};
+use std::{
+    process::ExitCode,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+};
 
 use serde_json::json;
 use troupe::{
@@ -21,7 +28,13 @@ use troupe::{
         control::MessageToSend,
         flags::{FlagDeclaration, FlagValue},
     },
-    protocol::{Block, Content, ToolDeclaration, ToolOutput, command::DeliverAs, event::NoticeLevel},
+    protocol::{
+        Block, Content, ToolDeclaration, ToolOutput,
+        ask::AskPoint,
+        command::DeliverAs,
+        event::NoticeLevel,
+        session_change::{BeforeSwitchAsk, ReplaceVerdict},
+    },
     tools::{BoxFuture, Tool, ToolContext},
 };
 
@@ -59,7 +72,9 @@ impl Tool for Calendar {
     }
 }
 
-struct Standup;
+/// Whether the session has a report.
+#[derive(Default)]
+struct Standup(AtomicBool);
 
 impl Standup {
     async fn report(&self, agent: AgentHandle) -> Result<(), ExtensionError> {
@@ -77,6 +92,7 @@ impl Standup {
             _ => "nameless".into(),
         };
         agent.control().register_tool(Arc::new(Calendar::of(team))).map_err(|error| failed(&error))?;
+        self.0.store(true, Ordering::Relaxed);
         // State of the extension: the model does not see it, and the session keeps it.
         agent.append_entry("standup", Some(json!({"done": done}))).await.map_err(|error| failed(&error))?;
         ui.set_status("standup", Some("the report is being written".into()));
@@ -105,6 +121,19 @@ impl Extension for Standup {
         vec![CommandDeclaration::new("standup", "Write the report for the stand-up meeting")]
     }
 
+    fn points(&self) -> &[AskPoint] {
+        &[AskPoint::BeforeSwitch]
+    }
+
+    fn before_switch<'a>(&'a self, _: BeforeSwitchAsk, agent: AgentHandle) -> Answer<'a, ReplaceVerdict> {
+        Box::pin(async move {
+            let leave = !self.0.load(Ordering::Relaxed)
+                || agent.ui().confirm("Leave the report?", "It stays in this session.", None).await;
+            self.0.store(!leave, Ordering::Relaxed);
+            Ok(ReplaceVerdict { cancel: !leave })
+        })
+    }
+
     fn command<'a>(&'a self, _: CommandCall, agent: AgentHandle) -> Answer<'a, ()> {
         Box::pin(self.report(agent))
     }
@@ -112,7 +141,7 @@ impl Extension for Standup {
 
 fn main() -> ExitCode {
     let mut extensions = ExtensionRegistry::default();
-    if let Err(error) = extensions.register(Arc::new(Standup)) {
+    if let Err(error) = extensions.register(Arc::new(Standup::default())) {
         eprintln!("{error}");
         return ExitCode::FAILURE;
     }

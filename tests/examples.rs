@@ -76,8 +76,7 @@ async fn the_router_answers_by_itself_chooses_by_length_and_keeps_its_count_in_t
 #[tokio::test]
 async fn the_command_asks_brings_a_tool_and_has_the_model_answer() {
     let sandbox = Sandbox::new(replies([calls([call("calendar", json!({}))]), text("report")])).await;
-    let mut rpc =
-        support::rpc::Rpc::start(sandbox.command_of(example("commands"), &["--mode", "rpc", "--team", "red"]));
+    let mut rpc = Rpc::start(sandbox.command_of(example("commands"), &["--mode", "rpc", "--team", "red"]));
     let listed = rpc.call(json!({"type": "get_commands"})).await;
     let wanted = json!({
         "name": "standup", "description": "Write the report for the stand-up meeting", "source": "extension",
@@ -112,6 +111,18 @@ async fn the_command_asks_brings_a_tool_and_has_the_model_answer() {
     assert!(request.all_text().contains("Done: the parser"), "{}", request.all_text());
     assert!(request.results()[0].contains("planning of the team red"), "{:?}", request.results());
     assert_eq!(texts_of(&rpc.messages().await, "assistant").last().unwrap(), "report");
+
+    // The question whether the session may be left is answered while everything else waits for it.
+    for (confirmed, cancelled) in [(false, true), (true, false)] {
+        rpc.send(json!({"id": "n", "type": "new_session"})).await;
+        let question = rpc.until_that("question", |record| record["method"] == "confirm").await;
+        assert_eq!(question["title"], "Leave the report?");
+        rpc.send(json!({"id": "s", "type": "get_state"})).await;
+        rpc.send(json!({"type": "extension_ui_response", "id": question["id"], "confirmed": confirmed})).await;
+        let answer = rpc.until_that("answer", |record| record["id"] == "n").await;
+        assert_eq!(answer["data"]["cancelled"], cancelled, "{answer}");
+        rpc.until_that("state", |record| record["id"] == "s").await;
+    }
 }
 
 #[tokio::test]
@@ -176,4 +187,28 @@ async fn the_interceptor_masks_keys_and_denies_publications() {
     let results = sandbox.server.last().results();
     assert!(results[0].contains("KEY=[key]\nNAME=x"), "{results:?}");
     assert!(results[1].contains("Nothing is published from here"), "{results:?}");
+}
+
+#[tokio::test]
+async fn a_dialog_is_ended_by_its_own_answer_alone_and_by_the_end_of_input() {
+    let sandbox = Sandbox::new(replies([text("nobody asks the model")])).await;
+    let mut rpc = Rpc::start(sandbox.command_of(example("commands"), &["--mode", "rpc"]));
+    rpc.send(json!({"id": "p", "type": "prompt", "message": "/standup"})).await;
+    let id = rpc.until("extension_ui_request").await["id"].clone();
+    rpc.send(json!({"type": "extension_ui_response", "id": "of another dialog", "value": "x"})).await;
+    rpc.call(json!({"type": "get_state"})).await;
+    rpc.send(json!({"type": "extension_ui_response", "id": id, "cancelled": true})).await;
+    let notice = rpc.until("extension_ui_request").await;
+    assert_eq!(
+        notice,
+        json!({"type": "extension_ui_request", "id": notice["id"], "method": "notify",
+               "message": "No report, then.", "notifyType": "info"})
+    );
+    let handled = rpc.until_that("the end of the command", |record| record["id"] == "p").await;
+    assert_eq!(handled["data"]["disposition"], "handled");
+    rpc.send(json!({"type": "extension_ui_response", "id": id, "value": "too late"})).await;
+    rpc.send(json!({"type": "prompt", "message": "/standup"})).await;
+    rpc.until("extension_ui_request").await;
+    assert_eq!(rpc.close().await, Some(0));
+    assert_eq!(sandbox.server.count(), 0);
 }

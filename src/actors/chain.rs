@@ -7,18 +7,19 @@ mod session;
 
 use std::{sync::Arc, time::Duration};
 
+use serde_json::Value;
 use tokio::sync::oneshot;
 
 use super::{address::Slot, extension::ExtMsg};
 use crate::{
     extensions::{Extension, pause::Pause},
     protocol::{
-        AgentMessage, EntryBody, ToolOutput,
+        AgentMessage, EntryBody, ModelRef, ToolOutput,
         ask::{
             Ask, AskPoint, BeforeAgentStartAsk, BeforeAgentStartVerdict, BeforeRequestAsk, BeforeRequestVerdict,
             BeforeSettleAsk, BeforeSettleVerdict, BeforeTurnAsk, BeforeTurnVerdict, ContextAsk, InputAsk, InputVerdict,
-            MessageEndAsk, ToolCallAsk, ToolCallVerdict, ToolResultAsk, TurnDecision, TurnEndAsk, TurnEndVerdict,
-            UserBashAsk, UserBashVerdict, Verdict,
+            MessageEndAsk, PayloadAsk, ToolCallAsk, ToolCallVerdict, ToolResultAsk, TurnDecision, TurnEndAsk,
+            TurnEndVerdict, UserBashAsk, UserBashVerdict, Verdict,
         },
         event::Seq,
         route::{RouteAsk, RouteVerdict},
@@ -153,6 +154,10 @@ impl Chain {
             match put(link, by, Ask::Context(ContextAsk { messages: messages.clone() })).await {
                 Ok(Verdict::Context(verdict)) => {
                     if let Some(changed) = verdict.messages {
+                        if has_system(&messages) && !has_system(&changed) {
+                            let text = "it left out the system messages: the model has no prompt and no tools";
+                            failures.push((link.extension.name().to_owned(), text.to_owned()));
+                        }
                         messages = Arc::new(changed);
                     }
                 }
@@ -194,6 +199,25 @@ impl Chain {
                     if let Some(headers) = verdict.headers {
                         ask.headers.extend(headers.clone());
                         value.headers.get_or_insert_default().extend(headers);
+                    }
+                }
+                other => failures.push(failure(link, other)),
+            }
+        }
+        Walked { value, failures }
+    }
+
+    /// Lets extensions replace the body of a request.
+    pub async fn payload(&self, by: &Asking, model: &ModelRef, payload: Value) -> Walked<Option<Value>> {
+        let mut failures = Vec::new();
+        let mut ask = PayloadAsk { model: model.clone(), payload: Arc::new(payload) };
+        let mut value = None;
+        for link in self.at(AskPoint::Payload) {
+            match put(link, by, Ask::Payload(ask.clone())).await {
+                Ok(Verdict::Payload(verdict)) => {
+                    if let Some(changed) = verdict.payload {
+                        ask.payload = Arc::new(changed.clone());
+                        value = Some(changed);
                     }
                 }
                 other => failures.push(failure(link, other)),
@@ -369,6 +393,10 @@ impl<'a> Drafts<'a> {
     }
 }
 
+fn has_system(messages: &[AgentMessage]) -> bool {
+    messages.iter().any(|message| matches!(message, AgentMessage::System(_)))
+}
+
 /// Puts a question to one extension and waits for its answer, or for the reason why there is none.
 async fn put(link: &Link, by: &Asking, ask: Ask) -> Result<Verdict, String> {
     let deadline = link.extension.deadline(ask.point());
@@ -400,5 +428,7 @@ fn cause(answer: Result<Verdict, String>) -> String {
     }
 }
 
+#[cfg(test)]
+mod faults;
 #[cfg(test)]
 mod tests;

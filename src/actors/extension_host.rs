@@ -31,6 +31,10 @@ impl AgentHost for Host {
         }
     }
 
+    fn is_there(&self) -> bool {
+        self.0.strong_count() > 0
+    }
+
     fn status(&self) -> Option<AgentStatus> {
         let shared = self.0.upgrade()?;
         let tree = shared.tree();

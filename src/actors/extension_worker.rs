@@ -46,7 +46,7 @@ impl Work {
     }
 }
 
-/// The duty to say that a command has been dealt with. It was given to the extension: how it went is told, not answered.
+/// The duty to say that a command has been dealt with. How it went is told, not answered: it was given to the extension.
 /// Dropped, it says that the extension died.
 #[derive(Debug)]
 pub struct Given(Option<(ReplyTo, AgentReport)>);
@@ -64,6 +64,7 @@ impl Given {
     /// A command whose end `reply` waits for.
     #[must_use]
     pub fn new(reply: ReplyTo, agent: AgentHandle) -> Self {
+        agent.control().backstage().command_begins();
         Self(Some((reply, AgentReport(agent))))
     }
 
@@ -77,6 +78,7 @@ impl Given {
             agent.report("command", error);
         }
         reply.send(Ok(Reply::Input(Disposition::Handled)));
+        agent.control().backstage().command_over();
     }
 }
 
@@ -112,10 +114,9 @@ impl Actor for ExtensionWorker {
         match work {
             Work::Ask(waiting, agent) => answer(&**extension, *waiting, agent).await,
             Work::Observe(observed, agent) => {
-                let panics = Watched { agent: Some(agent.clone()), event: "event" };
+                let _panics = Panics(agent.clone());
                 let pause = agent.pause().clone();
                 let done = pause.within(OBSERVING, extension.observe(observed, agent.clone())).await;
-                panics.over();
                 match done {
                     Some(Ok(())) => {}
                     Some(Err(error)) => agent.report("event", error.to_string()),
@@ -123,13 +124,12 @@ impl Actor for ExtensionWorker {
                 }
             }
             Work::Hear(message, control) => {
-                let (name, channel) = (extension.name(), &*message.channel.clone());
+                let channel = &*message.channel.clone();
                 match tokio::time::timeout(HEARING, extension.heard(message, &control)).await {
                     Ok(Ok(())) => {}
                     Ok(Err(error)) => control.report(channel, error.to_string()),
                     Err(_) => control.report(channel, late(HEARING)),
                 }
-                tracing::trace!(extension = name, channel, "heard");
             }
             Work::Command { agent, call, given } => {
                 let result = extension.command(call, agent).await;
@@ -141,22 +141,13 @@ impl Actor for ExtensionWorker {
     }
 }
 
-/// Tells of a panic: dropped before the work is over, there was one.
-struct Watched {
-    agent: Option<AgentHandle>,
-    event: &'static str,
-}
+/// Tells of a panic of an observer. One that is killed is not: then somebody wanted its end.
+struct Panics(AgentHandle);
 
-impl Watched {
-    fn over(mut self) {
-        self.agent = None;
-    }
-}
-
-impl Drop for Watched {
+impl Drop for Panics {
     fn drop(&mut self) {
-        if let Some(agent) = &self.agent {
-            agent.report(self.event, "it died");
+        if std::thread::panicking() {
+            self.0.report("event", "it died");
         }
     }
 }

@@ -6,7 +6,7 @@
 //! | [`session_writer`], [`event_bus`], [`compactor`], [`jobs`], [`turn_loop`] | the actors of one agent, in the order of their start |
 //! | [`prepare`], [`provider_stream`], [`tool_batch`], [`tool_call`], [`asker`], [`call_guard`], [`input_guard`], [`store_check`], [`job_worker`], [`replacing`], [`farewell`] | workers: one piece of work each; only they may wait |
 //! | [`extension`], [`extension_worker`], [`chain`] | extensions: their actor, its workers, and how they are asked |
-//! | [`extension_commands`], [`extension_host`] | their slash commands, and the agents as they reach them |
+//! | [`extension_commands`], [`extension_host`], [`call_watch`] | their slash commands, the agents as they reach them, model calls as they see them |
 //! | [`compaction`] | what a compaction folds away, what a branch that is left comes to, and the requests for summaries |
 //! | [`agent_factory`] | what makes an agent on a session |
 //! | [`dispatch`] | where a request of a virtual model goes |
@@ -20,6 +20,7 @@ pub mod agent_factory;
 pub mod asker;
 pub mod batch;
 pub mod call_guard;
+pub mod call_watch;
 pub mod chain;
 pub mod compaction;
 pub mod compactor;

@@ -9,6 +9,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{
     address::Recipient,
+    call_watch::AgentWatch,
     chain::Asking,
     dispatch::{self, Routed, dispatch},
     route_facts::RouteFacts,
@@ -151,6 +152,7 @@ async fn prepare(work: PrepareWork) -> Result<ReadyRequest, Failure> {
         ..equipped.request(config, llm)
     };
     request.headers.extend(headers);
+    request.watch = AgentWatch::over(&shared, &asking, &request.model);
     let provider = equipped.provider;
     let mut tools = shared.active_tools();
     tools.retain(|tool| !arguments::is_compiled(&**tool));

@@ -237,7 +237,7 @@ impl Base {
         }
         let OpenSession { store, journal } = session;
         let chosen = ChosenSession::following(store, journal);
-        let project = project_of(&self.environment, &self.args, &chosen.cwd)?;
+        let project = project_of(&self.environment, &self.args, &chosen.cwd, self.extensions().registry())?;
         self.agent(chosen, project).await
     }
 }
@@ -246,9 +246,14 @@ impl Base {
 ///
 /// # Errors
 /// Nobody can tell whether the project is trusted.
-pub fn project_of(environment: &Environment, args: &HiArgs, cwd: &Path) -> Result<(Settings, Project), StartError> {
+pub fn project_of(
+    environment: &Environment,
+    args: &HiArgs,
+    cwd: &Path,
+    extensions: &ExtensionRegistry,
+) -> Result<(Settings, Project), StartError> {
     let user = Settings::load(&environment.user_dir.join("settings.json"), None);
-    let project = Project::of(environment, args.trust, &user, cwd)?;
+    let project = Project::judged(environment, args.trust, &user, cwd, extensions)?;
     project.notice().iter().for_each(|notice| warn(notice));
     let settings = project.settings(environment, user);
     settings.problems().iter().for_each(|problem| warn(&problem.to_string()));

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::{env::Environment, patience, start::StartError};
 use crate::{
+    extensions::ExtensionRegistry,
     resources::project::project_dir,
     store::{
         settings::Settings,
@@ -28,6 +29,20 @@ impl Project {
     /// # Errors
     /// `trust.json` would decide and cannot be understood: nothing is guessed about trust.
     pub fn of(environment: &Environment, flag: Option<bool>, user: &Settings, cwd: &Path) -> Result<Self, StartError> {
+        Self::judged(environment, flag, user, cwd, &ExtensionRegistry::default())
+    }
+
+    /// The same when extensions may decide.
+    ///
+    /// # Errors
+    /// See [`Self::of`].
+    pub fn judged(
+        environment: &Environment,
+        flag: Option<bool>,
+        user: &Settings,
+        cwd: &Path,
+        extensions: &ExtensionRegistry,
+    ) -> Result<Self, StartError> {
         let (place, user_dir, home) = (cwd.to_owned(), environment.user_dir.clone(), environment.home.clone());
         let look = patience::begin(move || {
             let dir = project_dir(&place, &user_dir);
@@ -45,7 +60,7 @@ impl Project {
         };
         let question = TrustQuestion {
             flag,
-            extension: None,
+            extension: if required.is_empty() { None } else { judged(extensions, cwd) },
             saved,
             required: !required.is_empty(),
             default: user.default_project_trust(),
@@ -79,6 +94,57 @@ impl Project {
                 Settings::load(&environment.user_dir.join("settings.json"), Some(&dir.join("settings.json")))
             }
             _ => user,
+        }
+    }
+}
+
+/// What extensions say; one that fails or does not answer in time says no.
+fn judged(extensions: &ExtensionRegistry, cwd: &Path) -> Option<bool> {
+    if extensions.is_empty() {
+        return None;
+    }
+    let (extensions, cwd) = (extensions.clone(), cwd.to_owned());
+    patience::begin(move || extensions.trusts(&cwd)).within(patience::FOR_FILES).unwrap_or(Some(false))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::extensions::Extension;
+
+    /// An extension that judges so.
+    struct Judge(&'static str, fn() -> Option<bool>);
+
+    impl Extension for Judge {
+        fn name(&self) -> &str {
+            self.0
+        }
+
+        fn trusts(&self, _: &Path) -> Option<bool> {
+            (self.1)()
+        }
+    }
+
+    #[test]
+    fn the_first_extension_that_decides_counts_and_one_that_fails_says_no() {
+        let silent = Judge("silent", || None);
+        let table: [(Judge, Option<bool>); 4] = [
+            (Judge("yes", || Some(true)), Some(true)),
+            (Judge("no", || Some(false)), Some(false)),
+            (Judge("none", || None), None),
+            (Judge("fails", || std::panic::resume_unwind(Box::new("boom"))), Some(false)),
+        ];
+        assert_eq!(judged(&ExtensionRegistry::default(), Path::new("/")), None);
+        let silent: Arc<dyn Extension> = Arc::new(silent);
+        for (judge, wanted) in table {
+            let name = judge.0;
+            let mut extensions = ExtensionRegistry::default();
+            extensions.register(silent.clone()).unwrap();
+            extensions.register(Arc::new(judge)).unwrap();
+            extensions.register(Arc::new(Judge("late", || None))).unwrap();
+            assert_eq!(judged(&extensions, Path::new("/")), wanted, "{name}");
         }
     }
 }

@@ -10,6 +10,7 @@ use serde_json::Value;
 use super::{args::HiArgs, env::Environment, patience, project::Project, start::StartError};
 use crate::{
     actors::shared::ResourceSource,
+    extensions::contract::Resources,
     protocol::wire::{CommandInfo, CommandSource, SourceInfo},
     resources::{
         Loaded, Warning,
@@ -59,7 +60,7 @@ impl OwnedLists {
 
 impl ProjectResources {
     /// Loads what the command line allows and, when the project is trusted, what the project brings. What does not
-    /// answer within some seconds is left out, with a warning.
+    /// answer within some seconds is left out, with a warning. `brought` comes from extensions.
     ///
     /// # Errors
     /// A file that was named for the prompt cannot be read.
@@ -69,6 +70,7 @@ impl ProjectResources {
         settings: &Settings,
         cwd: &Path,
         project: &Project,
+        brought: Resources,
     ) -> Result<Self, StartError> {
         let owned = Arc::new(OwnedPlaces::new(environment, cwd, project));
         let wanted = &args.resources;
@@ -86,13 +88,14 @@ impl ProjectResources {
             let owned = owned.clone();
             patience::begin(move || context_files::load(&owned.user_dir, &owned.cwd))
         });
-        let (named, usual) = (wanted.skills.named.clone(), wanted.skills.usual);
+        let (named, usual) = ([&wanted.skills.named[..], &brought.skills].concat(), wanted.skills.usual);
         let (lists, places) = (OwnedLists::of(Kind::Skills, settings, &installed), owned.clone());
         let skills = patience::begin(move || {
             let roots = roots(Kind::Skills, &places.places(), &named, usual, lists.as_lists());
             with(roots.warnings, skills::load(&roots.value))
         });
-        let (named, usual) = (wanted.prompt_templates.named.clone(), wanted.prompt_templates.usual);
+        let (named, usual) =
+            ([&wanted.prompt_templates.named[..], &brought.prompts].concat(), wanted.prompt_templates.usual);
         let (lists, places) = (OwnedLists::of(Kind::Prompts, settings, &installed), owned.clone());
         let templates = patience::begin(move || {
             let roots = roots(Kind::Prompts, &places.places(), &named, usual, lists.as_lists());

@@ -21,6 +21,7 @@ use super::{
     undo,
 };
 use crate::{
+    actors::front::stdout::keep_for_records,
     extensions::ExtensionRegistry,
     protocol::{command::Input, hidden},
 };
@@ -105,6 +106,11 @@ fn begin(environment: &Environment, args: HiArgs, terminals: Terminals, extensio
             "the interactive terminal is not available yet in this version. Give a prompt with -p, pipe one in, or use \
              --mode rpc",
         );
+    }
+    if matches!(mode, Mode::Rpc | Mode::Json)
+        && let Err(error) = keep_for_records()
+    {
+        return fail(&format!("standard output cannot be kept for records alone: {error}"));
     }
     match start::run(environment, args, extensions, mode, prompts) {
         Ok(exit) => exit,

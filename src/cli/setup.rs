@@ -89,7 +89,14 @@ pub async fn build(
     if works_with.remote.is_none() && before.system.sections.iter().any(|(name, _)| name == "machine") {
         warn("This session worked on another machine; its tools work on this one now. Go on there with --ssh.");
     }
-    let mut resources = ProjectResources::load(environment, args, &settings, &chosen.cwd, project)?;
+    let mut resources = ProjectResources::load(
+        environment,
+        args,
+        &settings,
+        &chosen.cwd,
+        project,
+        extensions.registry().resources(&chosen.cwd),
+    )?;
     if let Some(remote) = &works_with.remote {
         resources = resources.elsewhere(works_with.cwd.clone(), remote.context_files());
     }

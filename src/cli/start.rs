@@ -75,7 +75,7 @@ pub fn run(
     prepare(environment, &args)?;
     let user_settings = Settings::load(&environment.user_dir.join("settings.json"), None);
     let chosen = session::choose(environment, &args, &user_settings)?;
-    let (settings, project) = base::project_of(environment, &args, &chosen.cwd)?;
+    let (settings, project) = base::project_of(environment, &args, &chosen.cwd, &extensions)?;
     let own = project.dir.as_deref().filter(|_| project.trusted);
     legacy::notices(&environment.user_dir, own).iter().for_each(|notice| warn(notice));
     let runtime = async_runtime()?;
@@ -129,7 +129,11 @@ async fn serve(
     let MadeAgent { shared } = agent;
     let observers = shared.config.observers.clone();
     let front: Arc<dyn FrontFactory> = match mode {
-        Mode::Rpc => Arc::new(RpcFactory { shared, factory: base.clone() }),
+        Mode::Rpc => {
+            // Extensions may ask as soon as they run.
+            base.backstage.questions.attend();
+            Arc::new(RpcFactory { shared, factory: base.clone() })
+        }
         Mode::Json => Arc::new(PrinterFactory { shared, mode: PrintMode::Json, prompts, fail_when_denied }),
         Mode::Print | Mode::Interactive => {
             Arc::new(PrinterFactory { shared, mode: PrintMode::Text, prompts, fail_when_denied })

@@ -2,7 +2,7 @@
 
 use std::{
     collections::HashMap,
-    sync::{Arc, Mutex, PoisonError, RwLock},
+    sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock},
 };
 
 use serde_json::Value;
@@ -46,6 +46,9 @@ pub trait AgentHost: Send + Sync {
     /// Sends a command; `then` gets the answer, exactly once.
     fn send(&self, command: Command, then: Then);
 
+    /// Whether it is still there.
+    fn is_there(&self) -> bool;
+
     /// How it stands.
     fn status(&self) -> Option<AgentStatus>;
 
@@ -80,10 +83,18 @@ pub struct Backstage {
     /// What the command line says.
     pub flags: FlagValues,
     agents: Arc<RwLock<HashMap<Arc<str>, Attached>>>,
-    end: Arc<Mutex<Option<End>>>,
+    ending: Arc<Mutex<Ending>>,
 }
 
-type End = Arc<dyn Fn() + Send + Sync>;
+/// The end of the process, which an extension may want.
+#[derive(Default)]
+struct Ending {
+    end: Option<Arc<dyn Fn() + Send + Sync>>,
+    /// Commands of extensions that run.
+    commands: usize,
+    /// Somebody wants it.
+    wanted: bool,
+}
 
 /// An agent under its id. Another one that takes the id over is another agent.
 #[derive(Clone)]
@@ -103,7 +114,7 @@ impl Backstage {
     pub fn attach(&self, agent: Arc<str>, host: Arc<dyn AgentHost>) {
         self.tools.active().iter().for_each(|tool| host.activate(tool));
         let mut agents = self.agents.write().unwrap_or_else(PoisonError::into_inner);
-        agents.retain(|_, known| known.host.status().is_some());
+        agents.retain(|_, known| known.host.is_there());
         let generation = agents.get(&agent).map_or(0, |known| known.generation + 1);
         agents.insert(agent, Attached { host, generation });
     }
@@ -112,20 +123,46 @@ impl Backstage {
     #[must_use]
     pub fn agents(&self) -> Vec<Arc<str>> {
         let agents = self.agents.read().unwrap_or_else(PoisonError::into_inner);
-        agents.iter().filter(|(_, known)| known.host.status().is_some()).map(|(id, _)| id.clone()).collect()
+        agents.iter().filter(|(_, known)| known.host.is_there()).map(|(id, _)| id.clone()).collect()
     }
 
     pub(super) fn agent(&self, id: &str) -> Option<Attached> {
         self.agents.read().unwrap_or_else(PoisonError::into_inner).get(id).cloned()
     }
 
-    /// Says how the process is ended in good order.
-    pub fn on_end(&self, end: impl Fn() + Send + Sync + 'static) {
-        *self.end.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(end));
+    fn ending(&self) -> MutexGuard<'_, Ending> {
+        self.ending.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Says how the process is ended in good order.
+    pub fn on_end(&self, end: impl Fn() + Send + Sync + 'static) {
+        self.ending().end = Some(Arc::new(end));
+    }
+
+    /// A command of an extension runs: the process is not ended before it is done.
+    pub fn command_begins(&self) {
+        self.ending().commands += 1;
+    }
+
+    /// It is done.
+    pub fn command_over(&self) {
+        let wanted = {
+            let mut ending = self.ending();
+            ending.commands = ending.commands.saturating_sub(1);
+            ending.wanted
+        };
+        if wanted {
+            self.end();
+        }
+    }
+
+    /// Ends the process when no command of an extension runs.
     pub(super) fn end(&self) {
-        let end = self.end.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let end = {
+            let mut ending = self.ending();
+            ending.wanted = true;
+            ending.end.clone().filter(|_| ending.commands == 0)
+        };
         if let Some(end) = end {
             end();
         }

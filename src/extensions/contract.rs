@@ -5,7 +5,13 @@
 //! deny. Asks of one agent are put to it one at a time; asks of different agents run side by side, so methods take
 //! `&self` and state needs interior mutability.
 
-use std::{future::Future, pin::Pin, sync::Arc, time::Duration};
+use std::{
+    future::Future,
+    path::{Path, PathBuf},
+    pin::Pin,
+    sync::Arc,
+    time::Duration,
+};
 
 use crate::{
     protocol::{
@@ -13,8 +19,9 @@ use crate::{
         ask::{
             Ask, AskPoint, BeforeAgentStartAsk, BeforeAgentStartVerdict, BeforeRequestAsk, BeforeRequestVerdict,
             BeforeSettleAsk, BeforeSettleVerdict, BeforeTurnAsk, BeforeTurnVerdict, ContextAsk, ContextVerdict,
-            InputAsk, InputVerdict, MessageEndAsk, MessageEndVerdict, ToolCallAsk, ToolCallVerdict, ToolResultAsk,
-            ToolResultVerdict, TurnEndAsk, TurnEndVerdict, UserBashAsk, UserBashVerdict, Verdict,
+            InputAsk, InputVerdict, MessageEndAsk, MessageEndVerdict, PayloadAsk, PayloadVerdict, ToolCallAsk,
+            ToolCallVerdict, ToolResultAsk, ToolResultVerdict, TurnEndAsk, TurnEndVerdict, UserBashAsk,
+            UserBashVerdict, Verdict,
         },
         compaction::{BeforeCompactAsk, BeforeCompactVerdict},
         navigation::{BeforeTreeAsk, BeforeTreeVerdict},
@@ -40,6 +47,15 @@ pub type Answer<'a, T> = Pin<Box<dyn Future<Output = Result<T, ExtensionError>> 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct ExtensionError(pub String);
+
+/// Files and folders that an extension brings.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Resources {
+    /// Skills: files, or folders with them.
+    pub skills: Vec<PathBuf>,
+    /// Prompt templates: files, or folders with them.
+    pub prompts: Vec<PathBuf>,
+}
 
 /// Events of one agent, in order. Updates may be missing where the extension lagged; a gap event says so.
 #[derive(Clone, Debug)]
@@ -67,6 +83,25 @@ pub trait Extension: Send + Sync + 'static {
     /// Whether it wants to see events.
     fn observes(&self) -> bool {
         false
+    }
+
+    /// Whether it wants to see the raw events of providers' answers, too.
+    fn observes_raw(&self) -> bool {
+        false
+    }
+
+    /// Whether the project around this folder may bring settings, skills and the like. Asked before anything of it is
+    /// read, on a thread of its own and for five seconds at most; the first extension that decides counts, and one that
+    /// fails decides against it.
+    fn trusts(&self, cwd: &Path) -> Option<bool> {
+        let _ = cwd;
+        None
+    }
+
+    /// Skills and prompt templates that it brings for sessions in this folder. Asked when they are loaded.
+    fn resources(&self, cwd: &Path) -> Resources {
+        let _ = cwd;
+        Resources::default()
     }
 
     /// Tools that it adds. A tool with a built-in's name replaces it.
@@ -187,6 +222,12 @@ pub trait Extension: Send + Sync + 'static {
         ready(BeforeRequestVerdict::default())
     }
 
+    /// The body of a request is about to be sent.
+    fn payload<'a>(&'a self, ask: PayloadAsk, agent: AgentHandle) -> Answer<'a, PayloadVerdict> {
+        let _ = (ask, agent);
+        ready(PayloadVerdict::default())
+    }
+
     /// A message is complete and about to be stored.
     fn message_end<'a>(&'a self, ask: MessageEndAsk, agent: AgentHandle) -> Answer<'a, MessageEndVerdict> {
         let _ = (ask, agent);
@@ -261,6 +302,7 @@ pub async fn answer(extension: &dyn Extension, ask: Ask, agent: AgentHandle) -> 
         Ask::Context(ask) => Verdict::Context(extension.context(ask, agent).await?),
         Ask::Route(ask) => Verdict::Route(extension.route(*ask, agent).await?),
         Ask::BeforeRequest(ask) => Verdict::BeforeRequest(extension.before_request(ask, agent).await?),
+        Ask::Payload(ask) => Verdict::Payload(extension.payload(ask, agent).await?),
         Ask::MessageEnd(ask) => Verdict::MessageEnd(extension.message_end(ask, agent).await?),
         Ask::ToolCall(ask) => Verdict::ToolCall(extension.tool_call(ask, agent).await?),
         Ask::ToolResult(ask) => Verdict::ToolResult(extension.tool_result(*ask, agent).await?),

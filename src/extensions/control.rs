@@ -352,7 +352,7 @@ impl AgentHandle {
         self.command(Command::WaitIdle).await.map(drop)
     }
 
-    /// Ends the program in good order when no trace runs.
+    /// Ends the program in good order when no trace and no command of an extension runs.
     ///
     /// # Errors
     /// See [`Self::command`].

@@ -58,6 +58,12 @@ impl Questions {
         self.0.attended.store(true, Ordering::Release);
     }
 
+    /// Nobody is there any more who could answer: all open questions end without an answer.
+    pub fn leave(&self) {
+        self.0.attended.store(false, Ordering::Release);
+        self.state().open.clear();
+    }
+
     /// Whether a front shows questions and brings answers.
     #[must_use]
     pub fn is_attended(&self) -> bool {

@@ -1,9 +1,9 @@
 //! The extensions of a process, in the order in which they are asked.
 
-use std::sync::Arc;
+use std::{path::Path, sync::Arc};
 
 use super::{
-    contract::{Extension, ExtensionError},
+    contract::{Extension, ExtensionError, Resources},
     flags::{FlagDeclaration, FlagError, FlagValues},
     models::ModelRegistrar,
 };
@@ -119,6 +119,25 @@ impl ExtensionRegistry {
         self.iter().filter_map(register).collect()
     }
 
+    /// What an extension says about the trust in the project around this folder; none when none decides. To be called
+    /// where blocking is allowed.
+    #[must_use]
+    pub fn trusts(&self, cwd: &Path) -> Option<bool> {
+        self.iter().find_map(|extension| extension.trusts(cwd))
+    }
+
+    /// Skills and prompt templates of all extensions, for sessions in this folder.
+    #[must_use]
+    pub fn resources(&self, cwd: &Path) -> Resources {
+        let mut all = Resources::default();
+        for extension in self.iter() {
+            let Resources { skills, prompts } = extension.resources(cwd);
+            all.skills.extend(skills);
+            all.prompts.extend(prompts);
+        }
+        all
+    }
+
     /// Whether there is none.
     #[must_use]
     pub fn is_empty(&self) -> bool {
@@ -148,3 +167,56 @@ impl ExtensionRegistry {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("an extension named {0} is registered already; give each a name of its own")]
 pub struct DuplicateExtension(pub String);
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use super::*;
+    use crate::extensions::flags::FlagValue;
+
+    struct Bringer(&'static str);
+
+    impl Extension for Bringer {
+        fn name(&self) -> &str {
+            self.0
+        }
+
+        fn flags(&self) -> Vec<FlagDeclaration> {
+            vec![FlagDeclaration::text("shared", "", Some(self.0)), FlagDeclaration::switch(self.0, "")]
+        }
+
+        fn resources(&self, cwd: &Path) -> Resources {
+            Resources { skills: vec![cwd.join(self.0)], prompts: Vec::new() }
+        }
+    }
+
+    fn two() -> ExtensionRegistry {
+        let mut registry = ExtensionRegistry::default();
+        registry.register(Arc::new(Bringer("a"))).unwrap();
+        registry.register(Arc::new(Bringer("b"))).unwrap();
+        registry
+    }
+
+    #[test]
+    fn of_two_flags_with_one_name_the_first_counts_and_each_extension_reads_its_own() {
+        let registry = two();
+        assert_eq!(
+            registry.flags().iter().map(|(_, flag)| flag.name.as_str()).collect::<Vec<_>>(),
+            ["shared", "a", "b"]
+        );
+        registry.set_flags(&[("shared", Some("x")), ("b", None), ("shared", Some("y"))]).unwrap();
+        let values = registry.flag_values();
+        assert_eq!(values.get("a", "shared"), Some(FlagValue::Text("y".into())));
+        assert_eq!((values.get("b", "shared"), values.get("a", "b")), (None, None));
+        assert_eq!(values.get("b", "b"), Some(FlagValue::Switch(true)));
+        assert_eq!(values.get("a", "a"), Some(FlagValue::Switch(false)));
+        let errors = registry.set_flags(&[("shared", None), ("a", Some("x"))]).unwrap_err();
+        assert_eq!(errors.len(), 2);
+    }
+
+    #[test]
+    fn resources_of_all_extensions_are_brought_in_their_order() {
+        assert_eq!(two().resources(Path::new("/p")).skills, [PathBuf::from("/p/a"), PathBuf::from("/p/b")]);
+    }
+}

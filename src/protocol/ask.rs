@@ -22,6 +22,10 @@ use super::{
     usage::Usage,
 };
 
+pub use super::request_ask::{
+    BeforeRequestAsk, BeforeRequestVerdict, ContextAsk, ContextVerdict, PayloadAsk, PayloadVerdict,
+};
+
 /// A point at which an extension may intervene.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -40,6 +44,8 @@ pub enum AskPoint {
     Route,
     /// Before each model call.
     BeforeRequest,
+    /// Before the body of a request goes out, as the provider gets it.
+    Payload,
     /// When a message is complete, before it is stored.
     MessageEnd,
     /// Before a tool runs.
@@ -75,6 +81,7 @@ impl AskPoint {
             Self::Context => "context",
             Self::Route => "model_route",
             Self::BeforeRequest => "before_request",
+            Self::Payload => "before_provider_request",
             Self::MessageEnd => "message_end",
             Self::ToolCall => "tool_call",
             Self::ToolResult => "tool_result",
@@ -99,7 +106,7 @@ impl AskPoint {
     pub fn deadline(self) -> Duration {
         Duration::from_millis(match self {
             Self::Input | Self::Context => 2_000,
-            Self::BeforeRequest | Self::MessageEnd | Self::SessionShutdown => 1_000,
+            Self::BeforeRequest | Self::Payload | Self::MessageEnd | Self::SessionShutdown => 1_000,
             Self::Route => 10_000,
             // They may have a model write a summary. Whoever waits can abort.
             Self::BeforeCompact | Self::BeforeTree => 120_000,
@@ -125,6 +132,8 @@ pub enum Ask {
     Route(Box<RouteAsk>),
     /// See [`AskPoint::BeforeRequest`].
     BeforeRequest(BeforeRequestAsk),
+    /// See [`AskPoint::Payload`].
+    Payload(PayloadAsk),
     /// See [`AskPoint::MessageEnd`].
     MessageEnd(MessageEndAsk),
     /// See [`AskPoint::ToolCall`].
@@ -159,6 +168,7 @@ impl Ask {
             Self::Context(_) => AskPoint::Context,
             Self::Route(_) => AskPoint::Route,
             Self::BeforeRequest(_) => AskPoint::BeforeRequest,
+            Self::Payload(_) => AskPoint::Payload,
             Self::MessageEnd(_) => AskPoint::MessageEnd,
             Self::ToolCall(_) => AskPoint::ToolCall,
             Self::ToolResult(_) => AskPoint::ToolResult,
@@ -190,6 +200,8 @@ pub enum Verdict {
     Route(RouteVerdict),
     /// To [`Ask::BeforeRequest`].
     BeforeRequest(BeforeRequestVerdict),
+    /// To [`Ask::Payload`].
+    Payload(PayloadVerdict),
     /// To [`Ask::MessageEnd`].
     MessageEnd(MessageEndVerdict),
     /// To [`Ask::ToolCall`].
@@ -311,42 +323,6 @@ pub struct BeforeTurnVerdict {
     pub thinking_level: Option<ThinkingLevel>,
     /// Messages to add before the model call.
     pub messages: Vec<AgentMessage>,
-}
-
-/// The conversation is about to become a request.
-#[derive(Clone, Debug, PartialEq)]
-pub struct ContextAsk {
-    /// All messages of the context.
-    pub messages: Arc<Vec<AgentMessage>>,
-}
-
-/// What the request should be made of.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct ContextVerdict {
-    /// Replaces the messages; none keeps them.
-    pub messages: Option<Vec<AgentMessage>>,
-}
-
-/// A model is about to be called.
-#[derive(Clone, Debug, PartialEq)]
-pub struct BeforeRequestAsk {
-    /// The model.
-    pub model: ModelRef,
-    /// The thinking level.
-    pub thinking_level: ThinkingLevel,
-    /// Request headers so far.
-    pub headers: Map<String, Value>,
-}
-
-/// How a model should be called.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct BeforeRequestVerdict {
-    /// Another model for this request.
-    pub model: Option<ModelRef>,
-    /// Another thinking level for this request.
-    pub thinking_level: Option<ThinkingLevel>,
-    /// Headers to set (text) or remove (null).
-    pub headers: Option<Map<String, Value>>,
 }
 
 /// A message is complete and about to be stored.

@@ -141,6 +141,26 @@ pub enum Event {
     ModelChanged {
         /// The model in force from the next request on.
         model: ModelRef,
+        /// The one before.
+        previous: Option<ModelRef>,
+        /// How it came to be selected.
+        source: SelectSource,
+    },
+    /// A server answered a request. Only inside the process.
+    ProviderResponse {
+        /// The HTTP status.
+        status: u16,
+        /// The headers, names in lower case; cookies are left out.
+        headers: Vec<(String, String)>,
+    },
+    /// An event of a provider's answer, as it came. Only inside the process, and only when an extension wants it.
+    ProviderStreamEvent {
+        /// The model.
+        model: ModelRef,
+        /// The wire API.
+        api: String,
+        /// What came.
+        data: String,
     },
     /// A compaction begins.
     CompactionStart {
@@ -315,6 +335,18 @@ pub struct CallLabel {
     pub args: Arc<Map<String, Value>>,
 }
 
+/// How a model came to be selected.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum SelectSource {
+    /// Somebody named it.
+    Set,
+    /// It was the next one.
+    Cycle,
+    /// The conversation went to where it was selected.
+    Restore,
+}
+
 /// Why a compaction is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -373,7 +405,13 @@ impl Event {
     /// True for events that a lagging subscriber can do without: later ones repeat or imply what they say.
     #[must_use]
     pub fn is_update(&self) -> bool {
-        matches!(self, Self::MessageUpdate { .. } | Self::ToolExecutionUpdate { .. } | Self::BashExecutionUpdate { .. })
+        matches!(
+            self,
+            Self::MessageUpdate { .. }
+                | Self::ToolExecutionUpdate { .. }
+                | Self::BashExecutionUpdate { .. }
+                | Self::ProviderStreamEvent { .. }
+        )
     }
 
     /// Bytes that the event holds, roughly: what a queue of events weighs.
@@ -392,6 +430,7 @@ impl Event {
                     })
                     .sum(),
                 Self::BashExecutionUpdate { delta, .. } => delta.len(),
+                Self::ProviderStreamEvent { data, .. } => data.len(),
                 _ => 0,
             }
     }

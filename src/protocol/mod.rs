@@ -21,6 +21,7 @@ pub mod navigation;
 pub mod partial_arguments;
 pub mod permission;
 pub mod question;
+pub mod request_ask;
 pub mod route;
 pub mod section;
 pub mod session_change;

@@ -13,7 +13,7 @@ use bytes::Bytes;
 use futures_util::{FutureExt, stream};
 use reqwest::{
     StatusCode, Url,
-    header::{CONTENT_TYPE, LOCATION},
+    header::{CONTENT_TYPE, HeaderMap, LOCATION, SET_COOKIE},
 };
 use tokio::{task::yield_now, time::timeout};
 use uuid::Uuid;
@@ -25,6 +25,7 @@ use super::{
     headers::{redact, secrets},
     http::{seconds, shown},
     transport::{Answer, Transport},
+    watch::worded,
     wire_api::{BodyDecoder, WireApi},
 };
 use crate::protocol::{Failure, FailureClass, StreamEvent, time::now_ms};
@@ -182,7 +183,7 @@ struct Opened {
 async fn open(api: &dyn WireApi, request: &Request, transport: &Transport) -> Result<Opened, Failure> {
     let amended_before = amendments::apply(api, request);
     let request = amended_before.as_ref().unwrap_or(request);
-    let mut outgoing = api.request(request)?;
+    let mut outgoing = worded(api, request).await?;
     let url = Url::parse(&outgoing.url).ok().filter(|url| url.has_host()).ok_or_else(|| {
         let text = format!("Provider \"{}\": its baseUrl \"{}\" is no valid URL", request.model.provider, outgoing.url);
         Failure::new(FailureClass::InvalidRequest, text)
@@ -206,7 +207,7 @@ async fn open(api: &dyn WireApi, request: &Request, transport: &Transport) -> Re
         if amended.is_none()
             && let Some(other) = api.amend(request, &failure)
         {
-            outgoing = api.request(&other)?;
+            outgoing = worded(api, &other).await?;
             amended = Some((other, failure));
             continue;
         }
@@ -221,7 +222,7 @@ async fn open(api: &dyn WireApi, request: &Request, transport: &Transport) -> Re
         tries += 1;
         if request.aws.is_some() {
             // A signature is good for some minutes only.
-            outgoing = api.request(amended.as_ref().map_or(request, |(other, _)| other))?;
+            outgoing = worded(api, amended.as_ref().map_or(request, |(other, _)| other)).await?;
         }
     }
 }
@@ -249,6 +250,9 @@ fn delay(failure: &Failure, tries: u32, max_delay: Duration) -> Result<Duration,
 async fn judge(mut answer: Answer, request: &Request) -> Result<Opened, Failure> {
     let provider = &request.model.provider;
     let status = answer.status;
+    if let Some(watch) = &request.watch {
+        watch.answered(status.as_u16(), shown_headers(&answer.headers));
+    }
     if !status.is_success() {
         let mut failure = refusal(answer, provider, status).await;
         if request.api_key.is_none() && request.aws.is_none() && failure.class == FailureClass::Auth {
@@ -271,6 +275,12 @@ async fn judge(mut answer: Answer, request: &Request) -> Result<Opened, Failure>
         }
         Some(_) => Ok(Opened { answer, peeked: Some(first) }),
     }
+}
+
+/// Headers that may be shown. Cookies are a kind of key.
+fn shown_headers(headers: &HeaderMap) -> Vec<(String, String)> {
+    let shown = headers.iter().filter(|(name, _)| **name != SET_COOKIE);
+    shown.map(|(name, value)| (name.to_string(), String::from_utf8_lossy(value.as_bytes()).into_owned())).collect()
 }
 
 async fn refusal(answer: Answer, provider: &str, status: StatusCode) -> Failure {

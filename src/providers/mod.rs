@@ -8,6 +8,7 @@
 //! |---|---|
 //! | [`completions`], [`responses`], [`anthropic`], [`google`], [`bedrock`], [`mistral`] | the wire APIs: each translates the request and decodes the stream, nothing else |
 //! | [`mod@wire_api`], `call`, `amendments`, [`http`], [`tls`] | what an API module implements, one call, the HTTP client |
+//! | [`watch`] | who looks at calls, and may change what is sent |
 //! | [`sse`], [`assembler`], [`arguments`], [`call_ids`], [`json_repair`] | framing, building the message, arguments of calls |
 //! | [`transform`], [`prompt`], [`limits`], [`sampling`], [`headers`], `request_json`, `thinking`, `compat`, `hosts`, `azure`, `result_text` | making a request |
 //! | [`errors`], [`error_text`], [`overflow`], [`retry_after`], `error_body`, `rpc_details` | what a failure means |
@@ -71,6 +72,7 @@ mod thinking;
 pub mod tls;
 pub mod transform;
 pub mod transport;
+pub mod watch;
 pub mod wire_api;
 
 use std::{pin::Pin, sync::Arc, time::Duration};
@@ -80,6 +82,8 @@ use tokio_stream::Stream;
 use tokio_util::sync::CancellationToken;
 
 use self::{aws::AwsCredentials, environment::Environment, transport::Transport, wire_api::WireApi};
+use watch::CallWatch;
+
 use crate::protocol::{Message, Model, StreamEvent, ThinkingLevel};
 
 /// Batches of events; the last batch ends with the terminal event.
@@ -192,6 +196,8 @@ pub struct Request {
     pub retry: RequestRetry,
     /// Ends the call.
     pub cancel: CancellationToken,
+    /// Looks at the call.
+    pub watch: Option<Arc<dyn CallWatch>>,
 }
 
 impl Request {
@@ -213,6 +219,7 @@ impl Request {
             cache: CacheRetention::default(),
             retry: RequestRetry::default(),
             cancel: CancellationToken::new(),
+            watch: None,
         }
     }
 

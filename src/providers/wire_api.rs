@@ -3,6 +3,8 @@
 //! Bytes, frames, JSON and events are separate layers. A [`BodyDecoder`] takes bytes; for the APIs that speak
 //! server-sent events [`SseBody`] does the framing, and an [`EventDecoder`] never sees where a chunk ended.
 
+use std::sync::Arc;
+
 use bytes::Bytes;
 use serde::Deserialize;
 use serde_json::Value;
@@ -16,6 +18,7 @@ use super::{
     json_repair::read_lax,
     lax::Obj,
     sse::{EventTooLarge, SseDecoder, SseEvent},
+    watch::CallWatch,
 };
 use crate::protocol::{Failure, FailureClass};
 
@@ -79,6 +82,7 @@ pub struct SseBody<E> {
     sse: SseDecoder,
     events: E,
     provider: String,
+    watch: Option<Arc<dyn CallWatch>>,
 }
 
 impl<E: EventDecoder> SseBody<E> {
@@ -89,14 +93,18 @@ impl<E: EventDecoder> SseBody<E> {
 
     /// The same with a decoder of another limit.
     fn with_decoder(sse: SseDecoder, events: E, request: &Request) -> Self {
-        Self { sse, events, provider: request.model.provider.clone() }
+        let watch = request.watch.clone().filter(|watch| watch.wants_raw());
+        Self { sse, events, provider: request.model.provider.clone(), watch }
     }
 }
 
 impl<E: EventDecoder> BodyDecoder for SseBody<E> {
     fn push(&mut self, bytes: &[u8], out: &mut Assembler) {
-        let Self { sse, events, .. } = self;
-        let pushed = sse.push(bytes, &mut |event| take(events, event, out));
+        let Self { sse, events, watch, .. } = self;
+        let pushed = sse.push(bytes, &mut |event| {
+            show(watch.as_ref(), &event);
+            take(events, event, out);
+        });
         if let Err(error) = pushed
             && !out.is_finished()
         {
@@ -109,8 +117,11 @@ impl<E: EventDecoder> BodyDecoder for SseBody<E> {
     }
 
     fn finish(&mut self, fault: Option<Failure>, out: &mut Assembler) {
-        let Self { sse, events, .. } = self;
-        sse.finish(&mut |event| take(events, event, out));
+        let Self { sse, events, watch, .. } = self;
+        sse.finish(&mut |event| {
+            show(watch.as_ref(), &event);
+            take(events, event, out);
+        });
         self.end(fault, out);
     }
 
@@ -151,6 +162,12 @@ fn endless_event(provider: &str, error: EventTooLarge) -> Failure {
 }
 
 /// Hands an event on, as long as the answer is not over.
+fn show(watch: Option<&Arc<dyn CallWatch>>, event: &SseEvent<'_>) {
+    if let Some(watch) = watch {
+        watch.raw(event.data);
+    }
+}
+
 fn take<E: EventDecoder>(events: &mut E, event: SseEvent<'_>, out: &mut Assembler) {
     if !out.is_finished() {
         events.event(event, out);

@@ -14,7 +14,7 @@ use crate::{
     extensions::Backstage,
     protocol::{
         Command, CommandError, Event,
-        ask::{ContextVerdict, MessageEndVerdict, ToolResultVerdict},
+        ask::{ContextVerdict, MessageEndVerdict, PayloadVerdict, ToolResultVerdict},
         command::InputSource,
     },
 };
@@ -337,4 +337,35 @@ async fn denied_input_and_denied_commands_of_the_user_are_refused_in_words_and_l
         panic!()
     };
     assert_eq!(message.content.text(""), "HI");
+}
+
+#[tokio::test]
+async fn a_body_is_replaced_in_order_and_left_alone_by_one_that_fails() {
+    let add = |name: &'static str| {
+        Ext::new(name, &[AskPoint::Payload], move |ask| {
+            let Ask::Payload(ask) = ask else { panic!("not its point") };
+            let mut payload = (*ask.payload).clone();
+            payload[name] = ask.model.to_string().into();
+            Reaction::Say(Verdict::Payload(PayloadVerdict { payload: Some(payload) }))
+        })
+    };
+    let sick = Ext::new("sick", &[AskPoint::Payload], |_| Reaction::Fail("no"));
+    let (chain, _extensions) = chain(vec![add("a"), sick, add("b")]).await;
+    let model = crate::protocol::ModelRef { provider: "p".into(), model_id: "m".into() };
+    let walked = chain.payload(&by("a"), &model, json!({"x": 1})).await;
+    assert_eq!(walked.value, Some(json!({"x": 1, "a": "p/m", "b": "p/m"})));
+    assert_eq!(walked.failures, [("sick".to_owned(), "no".to_owned())]);
+}
+
+#[tokio::test]
+async fn leaving_out_the_system_messages_is_told_and_done() {
+    let drops = Ext::new("drops", &[AskPoint::Context], |ask| {
+        let Ask::Context(ask) = ask else { panic!("not its point") };
+        let rest = ask.messages.iter().filter(|message| message.role() != "system").cloned().collect();
+        Reaction::Say(Verdict::Context(ContextVerdict { messages: Some(rest) }))
+    });
+    let (chain, _extensions) = chain(vec![drops]).await;
+    let messages = vec![AgentMessage::System(Arc::default()), AgentMessage::user("hi", 0)];
+    let walked = chain.context(&by("a"), messages).await;
+    assert_eq!((walked.value.len(), walked.failures.len()), (1, 1), "{:?}", walked.failures);
 }

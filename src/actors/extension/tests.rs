@@ -302,3 +302,30 @@ async fn extensions_hear_each_other_on_their_channels_in_order() {
     within("twenty messages", all).await;
     assert!(heard.lock().unwrap().iter().map(|n| n.as_u64().unwrap()).eq(0..20));
 }
+
+#[tokio::test(start_paused = true)]
+async fn the_program_is_ended_when_no_trace_runs_any_more() {
+    let (turns, tool, gate) = gated();
+    let handle = Arc::default();
+    let parts = Parts { turns, tools: vec![tool], extensions: vec![keeper(&handle)], ..Parts::default() };
+    let mut bench = parts.start().await;
+    let agent = kept(&bench, &handle).await;
+    let ended = Arc::new(std::sync::atomic::AtomicBool::new(false));
+    let end = ended.clone();
+    agent.control().backstage().on_end(move || end.store(true, std::sync::atomic::Ordering::Relaxed));
+    bench.prompt("go").await.unwrap();
+    bench.until("tool", |event| matches!(event, Event::ToolExecutionStart { .. })).await;
+    agent.shut_down().unwrap();
+    bench.command(Command::SetAutoRetry(true)).await.unwrap();
+    assert!(!ended.load(std::sync::atomic::Ordering::Relaxed));
+    gate.notify_one();
+    bench.settled().await;
+    agent.wait_for_idle().await.unwrap();
+    assert!(ended.swap(false, std::sync::atomic::Ordering::Relaxed));
+    agent.control().backstage().command_begins();
+    agent.shut_down().unwrap();
+    agent.wait_for_idle().await.unwrap();
+    assert!(!ended.load(std::sync::atomic::Ordering::Relaxed), "a command runs");
+    agent.control().backstage().command_over();
+    assert!(ended.load(std::sync::atomic::Ordering::Relaxed));
+}

@@ -8,6 +8,7 @@
 use std::{collections::VecDeque, mem, path::PathBuf, sync::Arc};
 
 use ractor::{Actor, ActorCell, ActorId, ActorProcessingErr, ActorRef, SupervisionEvent};
+use tokio::sync::OwnedSemaphorePermit;
 
 use super::{
     client::AgentClient,
@@ -33,7 +34,7 @@ use crate::{
         view::View,
         wire::{
             Incoming, Request, RequestId, Response, ResponseData, RpcCommand, UiResponse, WireMode, WireState,
-            parse_line, reply_data, write_event, write_response,
+            parse_line, reply_data, write_event, write_response, write_ui_request,
         },
     },
 };
@@ -164,6 +165,7 @@ impl Actor for Rpc {
                 super::complain(&format!("Error: {error}"));
                 state.end(1);
             }
+            RpcMsg::Line(line) if state.pending.is_some() && state.passes(&line) => {}
             RpcMsg::Line(line) => match &mut state.pending {
                 Some(pending) => pending.lines.push_back(line),
                 None => state.line(&myself, line).await,
@@ -225,10 +227,31 @@ impl RpcState {
         self.backlog = Some(self.agent.subscribe(SubscriberKind::Lossless, to).backlog);
     }
 
+    /// Takes what must not wait while the session is being replaced: extensions may ask whether it may be, and wait for
+    /// the answer.
+    fn passes(&self, line: &Line) -> bool {
+        let questions = &self.agent.shared.config.questions;
+        match line {
+            Line::End => {
+                questions.leave();
+                false
+            }
+            Line::Text(text, _) => match parse_line(text) {
+                Incoming::UiResponse(UiResponse { id, answer }) => {
+                    questions.answer(&id.into(), answer);
+                    true
+                }
+                _ => false,
+            },
+        }
+    }
+
     async fn line(&mut self, myself: &ActorRef<RpcMsg>, line: Line) {
-        let Line::Text(line, _place) = line else { return self.end(0) };
+        // An answer on the spot gives the place free when it is out: a client that asks and does not read is not read
+        // either.
+        let Line::Text(line, place) = line else { return self.end(0) };
         match parse_line(&line) {
-            Incoming::Refused(response) => self.respond(&response),
+            Incoming::Refused(response) => self.respond(&response, Some(place)),
             // An answer gets no response.
             Incoming::UiResponse(UiResponse { id, answer }) => {
                 self.agent.send(Command::Answer { id: id.into(), answer }, ReplyTo::nobody());
@@ -240,7 +263,7 @@ impl RpcState {
                     Err(RpcCommand::ExportHtml { output_path }) => self.export(myself, id, name, output_path).await,
                     Err(command) => match replacement(&command) {
                         Some(replacement) => self.replace(myself, id, name, replacement).await,
-                        None => self.answer_question(id, name, &command),
+                        None => self.answer_question(id, name, &command, place),
                     },
                 }
             }
@@ -281,7 +304,7 @@ impl RpcState {
                 Response::done(id, command, Some(outcome(command, text, false)))
             }
         };
-        self.respond(&response);
+        self.respond(&response, None);
         while let Some(line) = lines.pop_front() {
             self.line(myself, line).await;
             if let Some(pending) = &mut self.pending {
@@ -293,7 +316,7 @@ impl RpcState {
     fn go_on_with(&mut self, agent: MadeAgent) {
         // The old agent is closed: no event will come that these could overtake.
         for (_, response) in mem::take(&mut self.held) {
-            self.respond(&response);
+            self.respond(&response, None);
         }
         let MadeAgent { shared } = agent;
         self.agent = AgentClient { shared, fleet: self.parts.fleet.clone() };
@@ -315,7 +338,8 @@ impl RpcState {
         output: Option<String>,
     ) {
         let Some(view) = self.agent.shared.tree() else {
-            return self.respond(&Response::failed(id, name, "The session is not open yet.".to_owned()));
+            let response = Response::failed(id, name, "The session is not open yet.".to_owned());
+            return self.respond(&response, None);
         };
         let session = self.agent.shared.place.file().map(Into::into);
         let work = ExportWork { view, session, output, reply: self.reply_to(id, name) };
@@ -331,22 +355,28 @@ impl RpcState {
         })
     }
 
-    fn answer_question(&self, id: Option<RequestId>, name: &'static str, question: &RpcCommand) {
+    fn answer_question(
+        &self,
+        id: Option<RequestId>,
+        name: &'static str,
+        question: &RpcCommand,
+        place: OwnedSemaphorePermit,
+    ) {
         let tree = self.agent.shared.tree();
         if let Some(chunk) = tree.and_then(|tree| rpc_stream::answer(&tree, id.as_ref(), question)) {
-            return self.out.write(chunk);
+            return self.out.write(Chunk { written: Some(given_back(place)), ..chunk });
         }
         let response = match rpc_data::answer(&self.agent.shared, &self.view, question) {
             Ok(data) => Response::done(id, name, data),
             Err(error) => Response::failed(id, name, error),
         };
-        self.respond(&response);
+        self.respond(&response, Some(place));
     }
 
-    fn respond(&self, response: &Response) {
+    fn respond(&self, response: &Response, place: Option<OwnedSemaphorePermit>) {
         let mut bytes = Vec::new();
         write_response(response, &mut bytes);
-        self.out.write(Chunk { bytes, ..Chunk::default() });
+        self.out.write(Chunk { bytes, written: place.map(given_back), ..Chunk::default() });
     }
 
     /// Lets responses go whose events are out. Those of an older incarnation of the bus will not come any more.
@@ -356,7 +386,7 @@ impl RpcState {
         self.held = held;
         let ready: Vec<(Seq, Response)> = ready;
         for (_, response) in &ready {
-            self.respond(response);
+            self.respond(response, None);
         }
     }
 
@@ -366,7 +396,15 @@ impl RpcState {
             return;
         }
         match delivery.content {
-            Delivered::Snapshot(view) => self.view = *view,
+            Delivered::Snapshot(view) => {
+                // Extensions may have asked before this front was there.
+                let mut bytes = Vec::new();
+                for question in &view.questions {
+                    write_ui_request(&question.id.to_string(), &(&**question).into(), &mut bytes);
+                }
+                self.out.write(Chunk { bytes, ..Chunk::default() });
+                self.view = *view;
+            }
             Delivered::Events(events) => {
                 let mut bytes = Vec::new();
                 for event in &events {
@@ -393,6 +431,11 @@ impl RpcState {
         let me = self.me.clone();
         self.out.flushed(move || me.tell(RpcMsg::Flushed));
     }
+}
+
+/// Gives the place of a line free when its answer is out.
+fn given_back(place: OwnedSemaphorePermit) -> Box<dyn FnOnce() + Send> {
+    Box::new(move || drop(place))
 }
 
 /// The session that a command wants in the place of this one; none for other commands.

@@ -6,8 +6,8 @@
 use std::{
     fs::File,
     io::{self, BufWriter, ErrorKind, IsTerminal, Write},
-    os::fd::AsFd,
-    sync::{Arc, mpsc},
+    os::fd::{AsFd, OwnedFd},
+    sync::{Arc, OnceLock, mpsc},
     thread,
     time::Duration,
 };
@@ -110,9 +110,33 @@ fn for_terminal(block: &[u8], form: Form) -> Vec<u8> {
     .into_bytes()
 }
 
+/// Standard output itself, when it is kept for records.
+static KEPT: OnceLock<OwnedFd> = OnceLock::new();
+
+/// From now on only the thread of this module writes to standard output; what anything else prints goes to standard
+/// error. In a stream of records it would tear a line.
+///
+/// # Errors
+/// The system has no descriptor left.
+pub fn keep_for_records() -> io::Result<()> {
+    // A second call finds standard output diverted already.
+    if KEPT.get().is_none() && KEPT.set(io::stdout().as_fd().try_clone_to_owned()?).is_ok() {
+        rustix::stdio::dup2_stdout(rustix::stdio::stderr())?;
+    }
+    Ok(())
+}
+
+/// A descriptor of standard output.
+fn standard_output() -> io::Result<OwnedFd> {
+    match KEPT.get() {
+        Some(kept) => kept.try_clone(),
+        None => io::stdout().as_fd().try_clone_to_owned(),
+    }
+}
+
 fn run(form: Form, receiver: &mpsc::Receiver<Chunk>, failed: &Recipient<String>) {
     // The descriptor itself: std's stdout has a line buffer that only costs here.
-    let mut out = match io::stdout().as_fd().try_clone_to_owned() {
+    let mut out = match standard_output() {
         Ok(fd) => File::from(fd),
         Err(error) => {
             // The front is gone: so is whoever wanted to know.

@@ -13,8 +13,9 @@ use crate::{
         ask::{
             Ask, AskPoint, BeforeAgentStartAsk, BeforeAgentStartVerdict, BeforeRequestAsk, BeforeRequestVerdict,
             BeforeSettleAsk, BeforeSettleVerdict, BeforeTurnAsk, BeforeTurnVerdict, ContextAsk, ContextVerdict,
-            InputAsk, InputVerdict, MessageEndAsk, MessageEndVerdict, ToolCallAsk, ToolCallVerdict, ToolResultAsk,
-            ToolResultVerdict, TurnEndAsk, TurnEndVerdict, UserBashAsk, UserBashVerdict, Verdict,
+            InputAsk, InputVerdict, MessageEndAsk, MessageEndVerdict, PayloadAsk, PayloadVerdict, ToolCallAsk,
+            ToolCallVerdict, ToolResultAsk, ToolResultVerdict, TurnEndAsk, TurnEndVerdict, UserBashAsk,
+            UserBashVerdict, Verdict,
         },
         compaction::{BeforeCompactAsk, BeforeCompactVerdict},
         navigation::{BeforeTreeAsk, BeforeTreeVerdict},
@@ -221,6 +222,10 @@ impl Extension for Ext {
 
     fn context<'a>(&'a self, ask: ContextAsk, agent: AgentHandle) -> Answer<'a, ContextVerdict> {
         self.react(Ask::Context(ask), agent, pick!(Context))
+    }
+
+    fn payload<'a>(&'a self, ask: PayloadAsk, agent: AgentHandle) -> Answer<'a, PayloadVerdict> {
+        self.react(Ask::Payload(ask), agent, pick!(Payload))
     }
 
     fn message_end<'a>(&'a self, ask: MessageEndAsk, agent: AgentHandle) -> Answer<'a, MessageEndVerdict> {

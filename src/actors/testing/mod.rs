@@ -290,6 +290,11 @@ impl Bench {
         self.command(Command::Prompt { input: Input::text(text), behavior: None }).await
     }
 
+    /// Sends a prompt and does not wait for anything.
+    pub fn prompt_without_answer(&self, text: &str) {
+        self.client.send(Command::Prompt { input: Input::text(text), behavior: None }, ReplyTo::nobody());
+    }
+
     /// Waits for an event; all events up to it are in `seen`.
     pub async fn until(&mut self, what: &str, wanted: impl Fn(&Event) -> bool) -> Arc<Published> {
         loop {

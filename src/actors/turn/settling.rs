@@ -6,7 +6,7 @@ use super::{After, Leaving, Phase, Then, Turn, commands::RETRY_CANCELLED};
 use crate::{
     actors::{
         compaction::CANCELLED,
-        turn_io::{Compacted, Effect, Note, Ticket},
+        turn_io::{Compacted, Effect, NewEntry, Note, Ticket},
     },
     protocol::{
         CommandError, Entry, EntryBody, Event, FailureClass, Reply,
@@ -296,6 +296,9 @@ impl Turn {
     }
 
     pub(super) fn flush_held(&mut self) {
+        // A turn that broke off has no end behind which they could stand.
+        let said = mem::take(&mut self.after_turn);
+        self.held.extend(said.into_iter().map(NewEntry::from));
         if self.held.is_empty() {
             return self.settled();
         }

@@ -20,6 +20,7 @@ use crate::{
     protocol::{
         AgentMessage, Command, CommandError, Entry, EntryBody, EntryId, Event, Model, Reply, ThinkingLevel,
         command::{ModelChoice, QueueKind, QueueMode},
+        event::SelectSource,
         message::CustomMessage,
     },
     store::tree::labels::normal_name,
@@ -90,7 +91,7 @@ impl LoopState {
             }
             Command::SetModel(name) => match self.available(&name) {
                 Some(model) => {
-                    self.set_model(myself, model, None, false, reply).await;
+                    self.set_model(myself, model, None, false, SelectSource::Set, reply).await;
                 }
                 None => reply.send(Err(CommandError::ModelNotFound(name))),
             },
@@ -146,8 +147,8 @@ impl LoopState {
         if reads { None } else { self.shared.place.read_only.clone() }
     }
 
-    /// Stores an entry. State of an extension and labels are no part of the conversation: they need not wait for the end
-    /// of a trace.
+    /// Stores an entry. State of an extension and labels are no part of the conversation: they need not wait for the
+    /// end of a trace.
     async fn append_entry(&mut self, myself: &ActorRef<LoopMsg>, body: EntryBody, reply: ReplyTo) {
         let is_aside = matches!(body, EntryBody::Custom { .. } | EntryBody::Label { .. });
         if !is_aside || self.turn.as_ref().is_none_or(|turn| !turn.is_running()) {
@@ -220,19 +221,19 @@ impl LoopState {
         model: Arc<Model>,
         scoped_level: Option<ThinkingLevel>,
         scoped: bool,
+        source: SelectSource,
         reply: ReplyTo,
     ) {
         let name = model.reference();
         let preferred = scoped_level.or_else(|| self.shared.config.settings.thinking_for(&model));
-        let (level, changed) = {
+        let (level, changed, previous) = {
             let mut selection = self.shared.selection();
             let level = model.clamp_thinking(preferred.unwrap_or(selection.thinking));
             let changed = mem::replace(&mut selection.thinking, level) != level;
-            selection.model = Some(model);
-            (level, changed)
+            (level, changed, selection.model.replace(model).map(|model| model.reference()))
         };
         self.selection_changed();
-        let mut events = vec![Event::ModelChanged { model: name.clone() }];
+        let mut events = vec![Event::ModelChanged { model: name.clone(), previous, source }];
         if changed {
             events.push(Event::ThinkingLevelChanged { level });
         }
@@ -263,7 +264,7 @@ impl LoopState {
             .and_then(|current| list.iter().position(|(model, _)| model.reference() == current.reference()))
             .map_or(0, |at| (at + 1) % list.len());
         let (model, level) = list[at].clone();
-        self.set_model(myself, model, level, scoped, reply).await;
+        self.set_model(myself, model, level, scoped, SelectSource::Cycle, reply).await;
     }
 
     async fn set_thinking(

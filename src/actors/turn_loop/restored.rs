@@ -5,7 +5,10 @@ use std::{mem, sync::Arc};
 
 use super::LoopState;
 use crate::{
-    protocol::{EntryBody, Event, Model, ModelRef, ThinkingLevel, event::NoticeLevel},
+    protocol::{
+        EntryBody, Event, Model, ModelRef, ThinkingLevel,
+        event::{NoticeLevel, SelectSource},
+    },
     store::{jsonl::EntryKind, tree::TreeView},
     tools::permissions::plan,
 };
@@ -79,10 +82,10 @@ impl LoopState {
             let mut selection = self.shared.selection();
             if let Some(model) = restored.model {
                 let name = model.reference();
-                if selection.model.as_ref().map(|model| model.reference()).as_ref() != Some(&name) {
-                    events.push(Event::ModelChanged { model: name });
+                let previous = selection.model.replace(model).map(|model| model.reference());
+                if previous.as_ref() != Some(&name) {
+                    events.push(Event::ModelChanged { model: name, previous, source: SelectSource::Restore });
                 }
-                selection.model = Some(model);
             }
             let level = restored.level.unwrap_or(selection.thinking);
             let level = selection.model.as_ref().map_or(level, |model| model.clamp_thinking(level));

@@ -189,6 +189,8 @@ fn write_session_event(event: &Event, out: &mut Vec<u8>) {
         | Event::QuestionClosed { .. }
         | Event::Display { .. }
         | Event::ModelChanged { .. }
+        | Event::ProviderResponse { .. }
+        | Event::ProviderStreamEvent { .. }
         | Event::AgentStart
         | Event::TurnStart
         | Event::MessageStart { .. }

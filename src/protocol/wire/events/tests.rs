@@ -6,7 +6,7 @@ use super::*;
 use crate::protocol::{
     AssistantMessage, Block, Cost, Entry, EntryBody, ModelRef, Seq, SystemMessage, TextBlock, ThinkingBlock,
     ThinkingLevel, ToolOutput, ToolResultMessage,
-    event::{CompactionReason, CompactionResult, NoticeLevel},
+    event::{CompactionReason, CompactionResult, NoticeLevel, SelectSource},
     failure::{Failure, FailureClass},
 };
 
@@ -286,7 +286,11 @@ fn two_kinds_exist_in_rpc_only() {
 fn notices_and_model_changes_are_not_on_the_wire() {
     for event in [
         Event::Notice { level: NoticeLevel::Error, text: "x".into() },
-        Event::ModelChanged { model: ModelRef { provider: "p".into(), model_id: "m".into() } },
+        Event::ModelChanged {
+            model: ModelRef { provider: "p".into(), model_id: "m".into() },
+            previous: None,
+            source: SelectSource::Set,
+        },
     ] {
         assert_eq!(lines(WireMode::Rpc, [event]), [] as [Value; 0]);
     }
