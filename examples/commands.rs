@@ -7,8 +7,8 @@
 //! ```
 //!
 //! `/standup` asks what was done, gives the model a tool for the team's calendar, and has it write the report. In print
-//! mode nobody can be asked: the command says so, and does nothing. Before another session takes the place of one with a
-//! report, it asks.
+//! mode nobody can be asked: the command says so, and does nothing. `/fresh` begins a new session. Before another session
+//! takes the place of one with a report, it asks.
 
 use std::{
     process::ExitCode,
@@ -33,7 +33,7 @@ use troupe::{
         ask::AskPoint,
         command::DeliverAs,
         event::NoticeLevel,
-        session_change::{BeforeSwitchAsk, ReplaceVerdict},
+        session_change::{BeforeSwitchAsk, ReplaceVerdict, SessionChange},
     },
     tools::{BoxFuture, Tool, ToolContext},
 };
@@ -77,6 +77,15 @@ impl Tool for Calendar {
 struct Standup(AtomicBool);
 
 impl Standup {
+    /// A new session. The handle of the old one is stale then.
+    async fn fresh(&self, agent: AgentHandle) -> Result<(), ExtensionError> {
+        let new = agent.change_session(SessionChange::New { parent_session: None }).await;
+        if let Some(agent) = new.map_err(|error| ExtensionError(error.to_string()))? {
+            agent.ui().notify("A new session.", NoticeLevel::Info);
+        }
+        Ok(())
+    }
+
     async fn report(&self, agent: AgentHandle) -> Result<(), ExtensionError> {
         let failed = |error: &dyn std::fmt::Display| ExtensionError(error.to_string());
         let ui = agent.ui();
@@ -118,7 +127,10 @@ impl Extension for Standup {
     }
 
     fn commands(&self) -> Vec<CommandDeclaration> {
-        vec![CommandDeclaration::new("standup", "Write the report for the stand-up meeting")]
+        vec![
+            CommandDeclaration::new("standup", "Write the report for the stand-up meeting"),
+            CommandDeclaration::new("fresh", "Begin a new session"),
+        ]
     }
 
     fn points(&self) -> &[AskPoint] {
@@ -134,8 +146,13 @@ impl Extension for Standup {
         })
     }
 
-    fn command<'a>(&'a self, _: CommandCall, agent: AgentHandle) -> Answer<'a, ()> {
-        Box::pin(self.report(agent))
+    fn command<'a>(&'a self, call: CommandCall, agent: AgentHandle) -> Answer<'a, ()> {
+        Box::pin(async move {
+            match call.name.as_str() {
+                "fresh" => self.fresh(agent).await,
+                _ => self.report(agent).await,
+            }
+        })
     }
 }
 

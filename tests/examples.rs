@@ -212,3 +212,23 @@ async fn a_dialog_is_ended_by_its_own_answer_alone_and_by_the_end_of_input() {
     assert_eq!(rpc.close().await, Some(0));
     assert_eq!(sandbox.server.count(), 0);
 }
+
+#[tokio::test]
+async fn a_command_of_an_extension_begins_a_new_session_and_goes_on_there() {
+    let sandbox = Sandbox::new(replies([text("one"), text("two")])).await;
+    let mut rpc = Rpc::start(sandbox.command_of(example("commands"), &["--mode", "rpc", "--model", "mock/m1"]));
+    rpc.prompt("hi").await;
+    let before = rpc.call(json!({"type": "get_state"})).await;
+    let fresh = rpc.call(json!({"type": "prompt", "message": "/fresh"})).await;
+    assert_eq!(fresh["disposition"], "handled");
+    let notice = rpc.until_that("a notice", |record| record["method"] == "notify").await;
+    assert_eq!(notice["message"], "A new session.");
+    let after = rpc.call(json!({"type": "get_state"})).await;
+    assert_ne!(before["sessionId"], after["sessionId"]);
+    rpc.prompt("again").await;
+    assert_eq!(sandbox.server.last().texts("user"), ["again"]);
+    assert_eq!(sandbox.session_files().len(), 2);
+    // In a mode that replaces no sessions, the command says so.
+    let finished = finish(sandbox.command_of(example("commands"), &["-p", "--model", "mock/m1", "/fresh"]), "").await;
+    assert!(finished.stderr.contains("not replaced in this mode"), "{}", finished.stderr);
+}

@@ -2,11 +2,7 @@
 //! or makes the session, makes an agent on it, and closes the old one. Until the new agent is open nothing of the old
 //! one is lost; when that fails, the old one goes on.
 
-use std::{
-    fs,
-    path::{Path, PathBuf},
-    sync::Arc,
-};
+use std::{fs, path::Path, sync::Arc};
 
 use ractor::{Actor, ActorProcessingErr, ActorRef};
 
@@ -23,10 +19,10 @@ use super::{
 };
 use crate::{
     protocol::{
-        Command, EntryId, Event,
+        Command, Event,
         ask::{Ask, AskPoint},
         event::NoticeLevel,
-        session_change::{BeforeForkAsk, BeforeSwitchAsk, ForkPosition, SessionShutdownAsk, SessionStartReason},
+        session_change::{BeforeForkAsk, BeforeSwitchAsk, ForkPosition, SessionChange, SessionShutdownAsk},
     },
     store::{
         session::{ForkPoint, NewSession, SessionStore},
@@ -34,24 +30,6 @@ use crate::{
         sidecar::Sidecar,
     },
 };
-
-/// Which session takes the place.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Replacement {
-    /// A new one in the same folder.
-    New {
-        /// The session that it comes from, as its header says.
-        parent_session: Option<String>,
-    },
-    /// The one in this file; a new one when there is no such file.
-    File(PathBuf),
-    /// A new one with the branch up to the entry before this user message.
-    Fork(EntryId),
-    /// A new one with the whole branch.
-    Clone,
-    /// The same again, with settings, resources and extensions as they are now.
-    Reload,
-}
 
 /// What came of it.
 pub enum Replaced {
@@ -87,7 +65,7 @@ pub struct ReplaceWork {
     /// Who makes the other agent.
     pub factory: Arc<dyn AgentFactory>,
     /// Which session.
-    pub replacement: Replacement,
+    pub change: SessionChange,
     /// Who goes on with it.
     pub to: Recipient<Replaced>,
 }
@@ -135,10 +113,10 @@ impl ReplaceWork {
         self.client.command(Command::Abort).await.map_err(|error| error.to_string())?;
         let Next { session, text, notice } = self.next(old)?;
         let same = session.store.is(&old.place.store);
-        let agent = self.factory.make(session, self.replacement == Replacement::Reload).await?;
+        let agent = self.factory.make(session, self.change == SessionChange::Reload).await?;
         self.open(&agent).await?;
         self.close(old, &agent, same).await;
-        let reason = self.replacement.reason();
+        let reason = self.change.start_reason();
         let mut events = vec![Event::SessionStart { reason, previous_session_file: old.place.file() }];
         events.extend(notice.map(|text| Event::Notice { level: NoticeLevel::Warning, text }));
         agent.shared.publish(events);
@@ -147,20 +125,19 @@ impl ReplaceWork {
 
     /// Whether an extension objects.
     async fn objects(&self, old: &AgentShared) -> bool {
-        let ask = match &self.replacement {
-            Replacement::New { .. } => Ask::BeforeSwitch(BeforeSwitchAsk { is_new: true, target_session_file: None }),
-            Replacement::File(path) => Ask::BeforeSwitch(BeforeSwitchAsk {
-                is_new: false,
-                target_session_file: Some(path.display().to_string()),
-            }),
-            Replacement::Fork(entry) => {
+        let ask = match &self.change {
+            SessionChange::New { .. } => Ask::BeforeSwitch(BeforeSwitchAsk { is_new: true, target_session_file: None }),
+            SessionChange::Open(path) => {
+                Ask::BeforeSwitch(BeforeSwitchAsk { is_new: false, target_session_file: Some(path.clone()) })
+            }
+            SessionChange::Fork(entry) => {
                 Ask::BeforeFork(BeforeForkAsk { entry_id: Some(entry.clone()), position: ForkPosition::Before })
             }
-            Replacement::Clone => {
+            SessionChange::Clone => {
                 let leaf = old.tree().and_then(|tree| tree.leaf().map(|leaf| leaf.id().clone()));
                 Ask::BeforeFork(BeforeForkAsk { entry_id: leaf, position: ForkPosition::At })
             }
-            Replacement::Reload => return false,
+            SessionChange::Reload => return false,
         };
         let point: AskPoint = ask.point();
         let asking = Asking { agent: old.id.clone(), after: old.last_seq() };
@@ -176,24 +153,25 @@ impl ReplaceWork {
         let view = current.view();
         // A program that only reads goes on to read.
         let read_only = current.writable().err();
-        let makes_one = matches!(self.replacement, Replacement::New { .. } | Replacement::Fork(_) | Replacement::Clone);
+        let makes_one =
+            matches!(self.change, SessionChange::New { .. } | SessionChange::Fork(_) | SessionChange::Clone);
         if makes_one && let Some(error) = &read_only {
             return Err(error.to_string());
         }
         let new = |parent_session| NewSession { id: None, cwd: view.header().cwd.clone(), parent_session };
-        let (store, text, notice) = match &self.replacement {
-            Replacement::Reload => (current.clone(), None, None),
-            Replacement::File(path) if is_file_of(path, current) => (current.clone(), None, None),
-            Replacement::File(path) => {
+        let (store, text, notice) = match &self.change {
+            SessionChange::Reload => (current.clone(), None, None),
+            SessionChange::Open(path) if is_file_of(Path::new(path), current) => (current.clone(), None, None),
+            SessionChange::Open(path) => {
                 let opened = match &read_only {
-                    None => SessionStore::open(path, new(None)),
-                    Some(_) => SessionStore::open_read_only(path),
+                    None => SessionStore::open(Path::new(path), new(None)),
+                    Some(_) => SessionStore::open_read_only(Path::new(path)),
                 };
                 let opened = opened.map_err(|error| error.to_string())?;
                 let notice = opened.damage_notice();
                 (opened.store, None, notice)
             }
-            Replacement::New { parent_session } => {
+            SessionChange::New { parent_session } => {
                 let new = new(parent_session.clone());
                 let store = match dir {
                     Some(dir) => SessionStore::create_in(dir, new),
@@ -201,11 +179,11 @@ impl ReplaceWork {
                 };
                 (store.map_err(|error| error.to_string())?, None, None)
             }
-            Replacement::Fork(entry) => {
+            SessionChange::Fork(entry) => {
                 let forked = current.fork(dir, &ForkPoint::Before(entry.clone())).map_err(|error| error.to_string())?;
                 (forked.store, forked.text, None)
             }
-            Replacement::Clone => {
+            SessionChange::Clone => {
                 let forked = current.fork(dir, &ForkPoint::Leaf).map_err(|error| error.to_string())?;
                 (forked.store, forked.text, None)
             }
@@ -254,7 +232,7 @@ impl ReplaceWork {
 
     /// Closes the old agent and gives its session's file up, unless the new agent has it.
     async fn close(&self, old: &AgentShared, new: &MadeAgent, same: bool) {
-        let reason = self.replacement.reason().into();
+        let reason = self.change.start_reason().into();
         let target_session_file = (!same).then(|| new.shared.place.file()).flatten();
         let farewell = SessionShutdownAsk { reason, target_session_file };
         let (reply, closed) = ReplyTo::channel();
@@ -275,18 +253,6 @@ impl ReplaceWork {
 
     fn let_go(&self, observers: Vec<Observer>) {
         self.parts.extensions.tell(ExtensionsMsg::Remove(observers));
-    }
-}
-
-impl Replacement {
-    /// Why the new session begins.
-    fn reason(&self) -> SessionStartReason {
-        match self {
-            Self::New { .. } => SessionStartReason::New,
-            Self::File(_) => SessionStartReason::Resume,
-            Self::Fork(_) | Self::Clone => SessionStartReason::Fork,
-            Self::Reload => SessionStartReason::Reload,
-        }
     }
 }
 

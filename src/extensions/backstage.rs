@@ -11,6 +11,7 @@ use super::{bus::Bus, flags::FlagValues, questions::Questions};
 use crate::{
     protocol::{
         Command, CommandError, Event, Model, Reply, ThinkingLevel,
+        session_change::SessionChange,
         wire::{CommandInfo, ContextUsage},
     },
     store::tree::TreeView,
@@ -84,6 +85,29 @@ pub struct Backstage {
     pub flags: FlagValues,
     agents: Arc<RwLock<HashMap<Arc<str>, Attached>>>,
     ending: Arc<Mutex<Ending>>,
+    front: Arc<Mutex<Option<Front>>>,
+}
+
+/// What the front does that an extension asks for another session.
+type Front = Arc<dyn Fn(WantedSession) + Send + Sync>;
+
+/// An extension wants another session in the place of an agent's.
+pub struct WantedSession {
+    /// The agent.
+    pub agent: Arc<str>,
+    /// Which session.
+    pub change: SessionChange,
+    /// Is told what came of it.
+    pub then: Changed,
+}
+
+/// What came of the wish: the agent that is there now, none when an extension objected, or why it did not work.
+pub type Changed = Box<dyn FnOnce(Result<Option<Arc<str>>, String>) + Send>;
+
+impl std::fmt::Debug for WantedSession {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "WantedSession({}, {:?})", self.agent, self.change)
+    }
 }
 
 /// The end of the process, which an extension may want.
@@ -132,6 +156,19 @@ impl Backstage {
 
     fn ending(&self) -> MutexGuard<'_, Ending> {
         self.ending.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A front says that from now on it puts other sessions in the place of its agent's.
+    pub fn on_session_wanted(&self, front: impl Fn(WantedSession) + Send + Sync + 'static) {
+        *self.front.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(front));
+    }
+
+    pub(super) fn want_session(&self, wanted: WantedSession) {
+        let front = self.front.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        match front {
+            Some(front) => front(wanted),
+            None => (wanted.then)(Err("sessions are not replaced in this mode".to_owned())),
+        }
     }
 
     /// Says how the process is ended in good order.

@@ -12,7 +12,7 @@ use std::{path::Path, sync::Arc};
 use serde_json::Value;
 
 use super::{
-    backstage::{AgentHost, AgentStatus, Backstage},
+    backstage::{AgentHost, AgentStatus, Backstage, WantedSession},
     exec::{self, ExecOptions, ExecOutput},
     flags::FlagValue,
     pause::Pause,
@@ -23,6 +23,7 @@ use crate::{
         Command, CommandError, Content, EntryBody, EntryId, Event, ModelRef, Reply, ThinkingLevel,
         command::{DeliverAs, Input, InputSource, QueueKind},
         message::CustomMessage,
+        session_change::SessionChange,
         time::now_ms,
         wire::CommandInfo,
     },
@@ -342,6 +343,26 @@ impl AgentHandle {
     /// See [`Self::command`].
     pub fn compact(&self, instructions: Option<String>) -> Done {
         self.start("compact", Command::Compact { instructions })
+    }
+
+    /// Puts another session in the place of this one, as a user would: the running trace is aborted and kept, and this
+    /// handle is stale afterwards. Gives the handle of the agent that is there now; none when an extension objected.
+    /// A reload makes extensions anew, and ends what they are doing.
+    ///
+    /// # Errors
+    /// See [`Self::command`]. Also when the session cannot be opened (then everything is as it was), and where nobody
+    /// replaces sessions for extensions: in print and JSON mode, and in a program with agents inside.
+    pub async fn change_session(&self, change: SessionChange) -> Done<Option<Self>> {
+        self.host()?;
+        let (sender, answer) = tokio::sync::oneshot::channel();
+        // Whoever asks may have given up.
+        let then = Box::new(move |result| drop(sender.send(result)));
+        self.control.backstage.want_session(WantedSession { agent: self.id.clone(), change, then });
+        match answer.await {
+            Ok(Ok(agent)) => Ok(agent.map(|id| self.control.agent_within(&id, self.pause.clone()))),
+            Ok(Err(reason)) => Err(CommandError::Refused(reason).into()),
+            Err(_) => Err(CommandError::Lost.into()),
+        }
     }
 
     /// Waits until no trace runs. Not to be awaited by an extension that is being asked about one.

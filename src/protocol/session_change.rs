@@ -4,6 +4,37 @@ use serde::{Deserialize, Serialize};
 
 use super::entry::EntryId;
 
+/// Which session takes the place of an agent's.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SessionChange {
+    /// A new one in the same folder.
+    New {
+        /// The session that it comes from, as its header says.
+        parent_session: Option<String>,
+    },
+    /// The one in this file; a new one when there is no such file.
+    Open(String),
+    /// A new one with the branch up to the entry before this user message.
+    Fork(EntryId),
+    /// A new one with the whole branch.
+    Clone,
+    /// The same again, with settings, resources and extensions as they are now.
+    Reload,
+}
+
+impl SessionChange {
+    /// Why the session begins that takes the place.
+    #[must_use]
+    pub fn start_reason(&self) -> SessionStartReason {
+        match self {
+            Self::New { .. } => SessionStartReason::New,
+            Self::Open(_) => SessionStartReason::Resume,
+            Self::Fork(_) | Self::Clone => SessionStartReason::Fork,
+            Self::Reload => SessionStartReason::Reload,
+        }
+    }
+}
+
 /// Why a session begins.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]

@@ -8,14 +8,17 @@ use tokio::sync::oneshot;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::client::AgentClient;
-use crate::actors::{
-    address::{Addr, Recipient, Slot},
-    agent_factory::AgentFactory,
-    replacing::{ReplaceWork, Replaced, Replacement, Replacing},
-    reply::{CommandResult, ReplyTo},
-    runtime::{FrontFactory, FrontStart, Parts},
-    shared::AgentShared,
-    spawn::{ended, spawn, spawn_worker},
+use crate::{
+    actors::{
+        address::{Addr, Recipient, Slot},
+        agent_factory::AgentFactory,
+        replacing::{ReplaceWork, Replaced, Replacing},
+        reply::{CommandResult, ReplyTo},
+        runtime::{FrontFactory, FrontStart, Parts},
+        shared::AgentShared,
+        spawn::{ended, spawn, spawn_worker},
+    },
+    protocol::session_change::SessionChange,
 };
 
 /// Starts the front.
@@ -58,7 +61,7 @@ pub enum ProgramMsg {
         /// The agent.
         client: Box<AgentClient>,
         /// Which session.
-        replacement: Replacement,
+        change: SessionChange,
         /// Who hears what came of it.
         to: oneshot::Sender<Replaced>,
     },
@@ -113,12 +116,12 @@ impl Actor for Program {
             ProgramMsg::Replace { to, .. } if state.pending.is_some() => {
                 drop(to.send(Replaced::Failed("another session is taking the place already".to_owned())));
             }
-            ProgramMsg::Replace { client, replacement, to } => {
+            ProgramMsg::Replace { client, change, to } => {
                 let work = ReplaceWork {
                     client: *client,
                     parts: state.parts.clone(),
                     factory: state.factory.clone(),
-                    replacement,
+                    change,
                     to: Recipient::new(Addr::of(&myself), ProgramMsg::Replaced),
                 };
                 let worker = spawn_worker("Replacing", "", Replacing, (), work, myself.get_cell()).await;

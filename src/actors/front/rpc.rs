@@ -21,16 +21,18 @@ use crate::{
     actors::{
         address::{Addr, Recipient},
         agent_factory::{AgentFactory, MadeAgent},
-        replacing::{ReplaceWork, Replaced, Replacement, Replacing},
+        replacing::{ReplaceWork, Replaced, Replacing},
         reply::{CommandResult, ReplyTo},
         runtime::{FrontFactory, FrontStart, Parts},
         shared::AgentShared,
         spawn::{ended, spawn, spawn_worker},
         subscriber::{Backlog, Delivered, Delivery, SubscriberKind},
     },
+    extensions::backstage::{Changed, WantedSession},
     protocol::{
         Command, Event,
         event::Seq,
+        session_change::SessionChange,
         view::View,
         wire::{
             Incoming, Request, RequestId, Response, ResponseData, RpcCommand, UiResponse, WireMode, WireState,
@@ -82,9 +84,13 @@ pub enum RpcMsg {
         command: &'static str,
         /// The answer.
         result: CommandResult,
+        /// Whose answer and event it is.
+        agent: Arc<str>,
         /// The event.
         after: Seq,
     },
+    /// An extension wants another session.
+    Wanted(WantedSession),
     /// What came of the wish for another session.
     Replaced(Replaced),
     /// A worker is gone.
@@ -98,9 +104,14 @@ pub enum RpcMsg {
 /// The session is being replaced; the client's lines wait meanwhile.
 struct Pending {
     worker: Option<ActorId>,
-    id: Option<RequestId>,
-    command: &'static str,
+    asker: Asker,
     lines: VecDeque<Line>,
+}
+
+/// Who wants another session, and is told what came of it.
+enum Asker {
+    Client { id: Option<RequestId>, command: &'static str },
+    Extension(Changed),
 }
 
 /// State of the front.
@@ -157,6 +168,9 @@ impl Actor for Rpc {
         match message {
             RpcMsg::Opened(Ok(_)) => {
                 state.watch();
+                let me = state.me.clone();
+                let backstage = &state.agent.shared.config.backstage;
+                backstage.on_session_wanted(move |wanted| me.tell(RpcMsg::Wanted(wanted)));
                 state.agent.shared.config.questions.attend();
                 stdin::start(Recipient::new(state.me.clone(), RpcMsg::Line));
             }
@@ -171,7 +185,7 @@ impl Actor for Rpc {
                 None => state.line(&myself, line).await,
             },
             RpcMsg::Delivery(delivery) => state.deliver(delivery),
-            RpcMsg::Answer { id, command, result, after } => {
+            RpcMsg::Answer { id, command, result, agent, after } => {
                 let catalogue = state.agent.shared.config.catalogue.now();
                 let response = match result {
                     Ok(reply) => {
@@ -180,8 +194,19 @@ impl Actor for Rpc {
                     }
                     Err(error) => Response::failed(id, command, error.to_string()),
                 };
+                // The events of an agent that was replaced are out.
+                let after = if agent == state.agent.shared.id { after } else { Seq::default() };
                 state.held.push((after, response));
                 state.release();
+            }
+            RpcMsg::Wanted(WantedSession { agent, change, then }) => {
+                if agent != state.agent.shared.id {
+                    then(Err(format!("the agent {agent} is not in front of anybody any more")));
+                } else if state.pending.is_some() {
+                    then(Err("the session is being replaced already".to_owned()));
+                } else {
+                    state.replace(&myself, change, Asker::Extension(then)).await;
+                }
             }
             RpcMsg::Replaced(replaced) => state.replaced(&myself, replaced).await,
             RpcMsg::Gone(worker) => {
@@ -261,8 +286,8 @@ impl RpcState {
                 match command.into_command(id.as_ref()) {
                     Ok(command) => self.send(id, name, command),
                     Err(RpcCommand::ExportHtml { output_path }) => self.export(myself, id, name, output_path).await,
-                    Err(command) => match replacement(&command) {
-                        Some(replacement) => self.replace(myself, id, name, replacement).await,
+                    Err(command) => match change_of(&command) {
+                        Some(change) => self.replace(myself, change, Asker::Client { id, command: name }).await,
                         None => self.answer_question(id, name, &command, place),
                     },
                 }
@@ -270,24 +295,18 @@ impl RpcState {
         }
     }
 
-    async fn replace(
-        &mut self,
-        myself: &ActorRef<RpcMsg>,
-        id: Option<RequestId>,
-        command: &'static str,
-        replacement: Replacement,
-    ) {
+    async fn replace(&mut self, myself: &ActorRef<RpcMsg>, change: SessionChange, asker: Asker) {
         let work = ReplaceWork {
             client: self.agent.clone(),
             parts: self.parts.clone(),
             factory: self.factory.clone(),
-            replacement,
+            change,
             to: Recipient::new(self.me.clone(), RpcMsg::Replaced),
         };
-        let worker = spawn_worker("Replacing", command, Replacing, (), work, myself.get_cell()).await;
+        let worker = spawn_worker("Replacing", "", Replacing, (), work, myself.get_cell()).await;
         let failed = worker.as_ref().err().map(|exit| Replaced::Failed(exit.cause().to_owned()));
         let worker = worker.ok().map(|worker| worker.id());
-        self.pending = Some(Pending { worker, id, command, lines: VecDeque::new() });
+        self.pending = Some(Pending { worker, asker, lines: VecDeque::new() });
         if let Some(failed) = failed {
             self.me.tell(RpcMsg::Replaced(failed));
         }
@@ -295,16 +314,26 @@ impl RpcState {
 
     /// Answers the wish for another session, and goes on with the lines that waited.
     async fn replaced(&mut self, myself: &ActorRef<RpcMsg>, replaced: Replaced) {
-        let Some(Pending { id, command, mut lines, .. }) = self.pending.take() else { return };
-        let response = match replaced {
-            Replaced::Failed(cause) => Response::failed(id, command, cause),
-            Replaced::Cancelled => Response::done(id, command, Some(outcome(command, None, true))),
+        let Some(Pending { asker, mut lines, .. }) = self.pending.take() else { return };
+        let answer = match replaced {
+            Replaced::Failed(cause) => Err(cause),
+            Replaced::Cancelled => Ok(None),
             Replaced::Done { agent, text } => {
                 self.go_on_with(agent);
-                Response::done(id, command, Some(outcome(command, text, false)))
+                Ok(Some(text))
             }
         };
-        self.respond(&response, None);
+        match asker {
+            Asker::Client { id, command } => {
+                let response = match answer {
+                    Err(cause) => Response::failed(id, command, cause),
+                    Ok(None) => Response::done(id, command, Some(outcome(command, None, true))),
+                    Ok(Some(text)) => Response::done(id, command, Some(outcome(command, text, false))),
+                };
+                self.respond(&response, None);
+            }
+            Asker::Extension(then) => then(answer.map(|done| done.map(|_| self.agent.shared.id.clone()))),
+        }
         while let Some(line) = lines.pop_front() {
             self.line(myself, line).await;
             if let Some(pending) = &mut self.pending {
@@ -351,7 +380,8 @@ impl RpcState {
     fn reply_to(&self, id: Option<RequestId>, name: &'static str) -> ReplyTo {
         let (me, shared) = (self.me.clone(), self.agent.shared.clone());
         ReplyTo::new(move |result| {
-            me.tell(RpcMsg::Answer { id, command: name, result, after: shared.last_seq() });
+            let (agent, after) = (shared.id.clone(), shared.last_seq());
+            me.tell(RpcMsg::Answer { id, command: name, result, agent, after });
         })
     }
 
@@ -439,17 +469,17 @@ fn given_back(place: OwnedSemaphorePermit) -> Box<dyn FnOnce() + Send> {
 }
 
 /// The session that a command wants in the place of this one; none for other commands.
-fn replacement(command: &RpcCommand) -> Option<Replacement> {
+fn change_of(command: &RpcCommand) -> Option<SessionChange> {
     Some(match command {
-        RpcCommand::NewSession { parent_session } => Replacement::New { parent_session: parent_session.clone() },
+        RpcCommand::NewSession { parent_session } => SessionChange::New { parent_session: parent_session.clone() },
         RpcCommand::SwitchSession { session_path } => {
             let path = PathBuf::from(session_path);
             // As a shell would: from where the program was started.
-            Replacement::File(std::path::absolute(&path).unwrap_or(path))
+            SessionChange::Open(std::path::absolute(&path).unwrap_or(path).display().to_string())
         }
-        RpcCommand::Fork { entry_id } => Replacement::Fork(entry_id.clone()),
-        RpcCommand::Clone => Replacement::Clone,
-        RpcCommand::Reload => Replacement::Reload,
+        RpcCommand::Fork { entry_id } => SessionChange::Fork(entry_id.clone()),
+        RpcCommand::Clone => SessionChange::Clone,
+        RpcCommand::Reload => SessionChange::Reload,
         _ => return None,
     })
 }

@@ -66,7 +66,7 @@ impl AgentFactory for Factory {
 }
 
 /// Replaces the session of a fresh agent; what came of it, and what was told.
-async fn replace(replacement: Replacement, objects: bool, works: bool) -> (Replaced, Vec<String>) {
+async fn replace(change: SessionChange, objects: bool, works: bool) -> (Replaced, Vec<String>) {
     let log = Log::default();
     let told = log.clone();
     let points = [AskPoint::BeforeSwitch, AskPoint::BeforeFork, AskPoint::SessionShutdown];
@@ -96,7 +96,7 @@ async fn replace(replacement: Replacement, objects: bool, works: bool) -> (Repla
     within("opening", opened).await.unwrap().unwrap();
     let (front, mut outcome) = inbox().await;
     let to = Recipient::new(front, |replaced| replaced);
-    let work = ReplaceWork { client, parts, factory: Arc::new(factory), replacement, to };
+    let work = ReplaceWork { client, parts, factory: Arc::new(factory), change, to };
     spawn_worker("Replacing", "", Replacing, (), work, fleet.actor().get_cell()).await.unwrap();
     let replaced = within("the outcome", outcome.recv()).await.unwrap();
     let log = log.lock().unwrap().clone();
@@ -105,27 +105,27 @@ async fn replace(replacement: Replacement, objects: bool, works: bool) -> (Repla
 
 #[tokio::test]
 async fn extensions_are_asked_then_told_and_go_on_with_the_next_agent() {
-    let new = Replacement::New { parent_session: None };
+    let new = SessionChange::New { parent_session: None };
     let (replaced, log) = replace(new, false, true).await;
     assert!(matches!(replaced, Replaced::Done { .. }));
     let retired = "retire, closed false, extension runs true";
     assert_eq!(log, ["switch, new true", "make, reload false", "shutdown, New", retired]);
-    let (_, log) = replace(Replacement::Clone, false, true).await;
+    let (_, log) = replace(SessionChange::Clone, false, true).await;
     assert_eq!(log, ["fork, At", "make, reload false", "shutdown, Fork", retired]);
-    let (_, log) = replace(Replacement::Reload, true, true).await;
+    let (_, log) = replace(SessionChange::Reload, true, true).await;
     assert_eq!(log, ["make, reload true", "shutdown, Reload", retired], "a reload is no replacement");
 }
 
 #[tokio::test]
 async fn an_objection_or_a_failure_leaves_everything_as_it_was() {
-    let new = || Replacement::New { parent_session: None };
+    let new = || SessionChange::New { parent_session: None };
     let (replaced, log) = replace(new(), true, true).await;
     assert!(matches!(replaced, Replaced::Cancelled));
     assert_eq!(log, ["switch, new true"]);
     let (replaced, log) = replace(new(), false, false).await;
     assert!(matches!(replaced, Replaced::Failed(cause) if cause == "no model"));
     assert_eq!(log, ["switch, new true", "make, reload false"], "nobody was told of an end");
-    let (replaced, log) = replace(Replacement::Fork("nope".into()), false, true).await;
+    let (replaced, log) = replace(SessionChange::Fork("nope".into()), false, true).await;
     assert!(matches!(replaced, Replaced::Failed(cause) if cause.contains("nope")));
     assert_eq!(log, ["fork, Before"]);
 }

@@ -32,4 +32,7 @@ mod tests;
 pub use builder::{Builder, Troupe};
 pub use session::{Answer, EmbedError, Session};
 
-pub use crate::actors::{front::watch::Events, replacing::Replacement, subscriber::SubscriberKind as Pace};
+pub use crate::{
+    actors::{front::watch::Events, subscriber::SubscriberKind as Pace},
+    protocol::session_change::SessionChange,
+};

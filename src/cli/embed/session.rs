@@ -22,7 +22,7 @@ use crate::{
             program::{ProgramFactory, ProgramMsg},
             watch::Events,
         },
-        replacing::{Replaced, Replacement},
+        replacing::Replaced,
         runtime::RuntimeHandle,
         subscriber::SubscriberKind,
     },
@@ -31,6 +31,7 @@ use crate::{
         AgentMessage, AssistantMessage, Command, CommandError, Event, Model, Reply,
         command::{Disposition, Input},
         message::text_of,
+        session_change::SessionChange,
         wire::CommandInfo,
     },
     providers::credentials::settle,
@@ -208,9 +209,9 @@ impl Session {
     ///
     /// # Errors
     /// Why it did not work; this session goes on then.
-    pub async fn replace(&mut self, replacement: Replacement) -> Result<bool, EmbedError> {
+    pub async fn replace(&mut self, change: SessionChange) -> Result<bool, EmbedError> {
         let (to, replaced) = oneshot::channel();
-        let message = ProgramMsg::Replace { client: Box::new(self.client.clone()), replacement, to };
+        let message = ProgramMsg::Replace { client: Box::new(self.client.clone()), change, to };
         drop(self.front.try_tell(message));
         match replaced.await {
             Ok(Replaced::Done { agent: MadeAgent { shared }, .. }) => {

@@ -111,7 +111,7 @@ async fn another_session_takes_the_place_and_streams_of_the_old_one_end() {
     session.prompt("go").await.unwrap();
     let old = session.file().unwrap();
     let mut events = session.events(Pace::Lossless);
-    assert!(session.replace(Replacement::New { parent_session: None }).await.unwrap());
+    assert!(session.replace(SessionChange::New { parent_session: None }).await.unwrap());
     while events.next().await.is_some() {}
     assert_ne!(session.file().unwrap(), old);
     assert_eq!(session.tree().unwrap().totals().user_messages, 0);
