@@ -18,7 +18,7 @@ use crate::{
     },
     store::sessions::{
         Listing, Scope, SessionInfo,
-        order::{self, SortBy},
+        order::{self, Fit, SortBy},
         query::Query,
     },
 };
@@ -61,7 +61,8 @@ fn chosen(listing: &mut Listing, args: &ListArgs) -> Result<(Vec<SessionInfo>, b
         order::sort(&mut all, args.sort);
         match args.query.is_empty() {
             true => all,
-            false => order::matching(all, &Query::parse(&args.query).map_err(StartError::of)?),
+            // Scattered letters are for those who see the list while they type.
+            false => order::matching(all, &Query::parse(&args.query).map_err(StartError::of)?, Fit::Literal),
         }
     };
     let has_more = sessions.len() > limit;

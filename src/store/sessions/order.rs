@@ -63,10 +63,11 @@ pub fn fit(session: &SessionInfo, query: &Query) -> Option<Fit> {
     fits.reduce(|worst, fit| worst.zip(fit).map(|(worst, fit)| worst.min(fit))).flatten()
 }
 
-/// The sessions that fit, those that fit best first; among equals the order stays.
+/// The sessions that fit at least so well, those that fit best first; among equals the order stays.
 #[must_use]
-pub fn matching(sessions: Vec<SessionInfo>, query: &Query) -> Vec<SessionInfo> {
-    let mut found: Vec<_> = sessions.into_iter().filter_map(|session| Some((fit(&session, query)?, session))).collect();
+pub fn matching(sessions: Vec<SessionInfo>, query: &Query, least: Fit) -> Vec<SessionInfo> {
+    let fits = |session: &SessionInfo| fit(session, query).filter(|fit| *fit >= least);
+    let mut found: Vec<_> = sessions.into_iter().filter_map(|session| Some((fits(&session)?, session))).collect();
     found.sort_by_key(|(fit, _)| Reverse(*fit));
     found.into_iter().map(|(_, session)| session).collect()
 }
@@ -135,11 +136,13 @@ mod tests {
             session("literal", None, "the LOGIN page", None),
             session("name", Some("Fix login"), "x", None),
         ];
-        let paths = |query: &str| {
-            let found = matching(sessions.clone(), &Query::parse(query).unwrap());
+        let at_least = |query: &str, least| {
+            let found = matching(sessions.clone(), &Query::parse(query).unwrap(), least);
             found.iter().map(|session| session.path.to_string_lossy().into_owned()).collect::<Vec<_>>()
         };
+        let paths = |query: &str| at_least(query, Fit::Spread);
         assert_eq!(paths("login"), ["name", "literal", "spread"]);
+        assert_eq!(at_least("login", Fit::Literal), ["name", "literal"]);
         assert_eq!(paths("fix shop"), ["name"], "each word may stand elsewhere");
         assert_eq!(paths("id-none"), ["none"]);
         assert_eq!(paths("nowhere"), Vec::<String>::new());

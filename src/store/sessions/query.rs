@@ -23,8 +23,9 @@ pub struct Term {
     /// The same in JSON, where characters may be escaped. None for a regular expression: what it means there is not
     /// known.
     in_json: Option<RegexMatcher>,
-    /// A word may be spread over a name: its characters in lower case.
+    /// A word may be spread over a name: its characters, in lower case when capitals do not count.
     letters: Option<Vec<char>>,
+    ignore_case: bool,
     length: usize,
 }
 
@@ -81,12 +82,14 @@ impl Term {
             |c: char| if c.is_whitespace() { r"\s".to_owned() } else { regex_syntax::escape(&c.to_string()) };
         let pattern = compiled(&word.chars().map(text_form).collect::<String>(), ignore_case)?;
         let in_json = compiled(&word.chars().map(|c| json_forms(c, ignore_case)).collect::<String>(), ignore_case)?;
-        let letters = word.to_lowercase().chars().filter(|c| !c.is_whitespace()).collect();
-        Ok(Self { pattern, in_json: Some(in_json), letters: Some(letters), length: word.len() })
+        let cased = if ignore_case { word.to_lowercase() } else { word.to_owned() };
+        let letters = cased.chars().filter(|c| !c.is_whitespace()).collect();
+        Ok(Self { pattern, in_json: Some(in_json), letters: Some(letters), ignore_case, length: word.len() })
     }
 
     fn regex(regex: &str, ignore_case: bool) -> Result<Self, QueryError> {
-        Ok(Self { pattern: compiled(regex, ignore_case)?, in_json: None, letters: None, length: regex.len() })
+        let pattern = compiled(regex, ignore_case)?;
+        Ok(Self { pattern, in_json: None, letters: None, ignore_case, length: regex.len() })
     }
 
     /// Where it stands first in `text`.
@@ -115,8 +118,9 @@ impl Term {
     #[must_use]
     pub fn is_spread_over(&self, text: &str) -> bool {
         let Some(letters) = &self.letters else { return false };
+        let cased = if self.ignore_case { text.to_lowercase() } else { text.to_owned() };
         let mut wanted = letters.iter().peekable();
-        for c in text.chars().flat_map(char::to_lowercase) {
+        for c in cased.chars() {
             wanted.next_if(|wanted| **wanted == c);
         }
         wanted.peek().is_none()
@@ -259,5 +263,6 @@ mod tests {
         let spread = |word: &str, name: &str| Query::parse(word).unwrap().terms()[0].is_spread_over(name);
         assert!(spread("fxlg", "Fix login"));
         assert!(!spread("fxgl", "Fix login") && !spread("re:f", "Fix login"));
+        assert!(spread("Fxlg", "Fix login") && !spread("fxLg", "Fix login"), "capitals count when there are some");
     }
 }
