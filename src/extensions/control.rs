@@ -23,6 +23,7 @@ use crate::{
         Command, CommandError, Content, EntryBody, EntryId, Event, ModelRef, Reply, ThinkingLevel,
         command::{DeliverAs, Input, InputSource, QueueKind},
         message::CustomMessage,
+        navigation::{Navigate, Navigated},
         session_change::SessionChange,
         time::now_ms,
         wire::CommandInfo,
@@ -263,6 +264,19 @@ impl AgentHandle {
     pub async fn set_label(&self, target: EntryId, label: Option<String>) -> Done {
         let body = EntryBody::Label { target_id: target, label };
         self.command(Command::AppendEntry(Box::new(body))).await.map(drop)
+    }
+
+    /// Goes to another entry of the session; refused while a trace runs. Not to be awaited by an extension that is being
+    /// asked about a move.
+    ///
+    /// # Errors
+    /// See [`Self::command`].
+    pub async fn navigate_tree(&self, ask: Navigate) -> Done<Navigated> {
+        match self.command(Command::Navigate(ask)).await? {
+            Reply::Navigated(navigated) => Ok(*navigated),
+            // A move has no other answer.
+            _ => Err(self.gone()),
+        }
     }
 
     /// Makes these tools the active ones; names without a tool are left out.

@@ -13,6 +13,7 @@ use crate::{
         AgentMessage, Command, CommandError, Content, EntryBody, Event, Reply, ToolOutput,
         ask::{AskPoint, ToolCallVerdict},
         command::{DeliverAs, Disposition, Input, QueueKind},
+        navigation::Navigate,
         question::{Answer, Dialog},
     },
     tools::Tool,
@@ -138,6 +139,25 @@ async fn state_of_an_extension_is_stored_at_once_also_while_a_trace_runs() {
     let events = bench.settled().await;
     let appended = events.iter().filter(|event| matches!(event, Event::EntryAppended { .. })).count();
     assert_eq!((appended, said(&bench).len()), (2, 4), "the conversation is whole");
+}
+
+#[tokio::test]
+async fn an_extension_can_go_to_another_entry_while_nothing_runs() {
+    let (turns, tool, gate) = gated();
+    let handle = Arc::default();
+    let parts = Parts { turns, tools: vec![tool], extensions: vec![keeper(&handle)], ..Parts::default() };
+    let mut bench = parts.start().await;
+    let agent = kept(&bench, &handle).await;
+    bench.prompt("go").await.unwrap();
+    bench.until("tool", |event| matches!(event, Event::ToolExecutionStart { .. })).await;
+    let refused = agent.navigate_tree(Navigate::default()).await.unwrap_err().to_string();
+    assert!(refused.contains("is working"), "{refused}");
+    let unknown = agent.set_label("nowhere".into(), Some("x".into())).await.unwrap_err().to_string();
+    assert!(unknown.contains("Entry nowhere not found"), "{unknown}");
+    gate.notify_one();
+    bench.settled().await;
+    let moved = agent.navigate_tree(Navigate::default()).await.unwrap();
+    assert!(!moved.cancelled && agent.tree().unwrap().place().is_none());
 }
 
 #[tokio::test(start_paused = true)]

@@ -147,12 +147,15 @@ impl LoopState {
         if reads { None } else { self.shared.place.read_only.clone() }
     }
 
-    /// Stores an entry. State of an extension and labels are no part of the conversation: they need not wait for the
-    /// end of a trace.
-    async fn append_entry(&mut self, myself: &ActorRef<LoopMsg>, body: EntryBody, reply: ReplyTo) {
+    /// Stores an entry, if it makes sense at the leaf. State of an extension and labels are no part of the conversation:
+    /// they need not wait for the end of a trace.
+    pub(super) async fn append_entry(&mut self, myself: &ActorRef<LoopMsg>, body: EntryBody, reply: ReplyTo) {
+        if let Err(fault) = self.shared.tree().map_or(Ok(()), |tree| tree.check(&body)) {
+            return reply.send(Err(CommandError::Refused(fault.to_string())));
+        }
         let is_aside = matches!(body, EntryBody::Custom { .. } | EntryBody::Label { .. });
         if !is_aside || self.turn.as_ref().is_none_or(|turn| !turn.is_running()) {
-            return self.add_checked(myself, body, reply).await;
+            return self.add(myself, vec![body], reply).await;
         }
         let (shared, reply) = (self.shared.clone(), std::sync::Mutex::new(Some(reply)));
         let to = Recipient::from_fn(move |input: Input| {

@@ -130,14 +130,6 @@ impl LoopState {
         label: Option<&str>,
         reply: ReplyTo,
     ) {
-        self.add_checked(myself, navigation::label_entry(target, label), reply).await;
-    }
-
-    /// Stores an entry of an extension or a front end, if it makes sense at the leaf.
-    pub(super) async fn add_checked(&mut self, myself: &ActorRef<LoopMsg>, body: EntryBody, reply: ReplyTo) {
-        match self.shared.tree().map_or(Ok(()), |tree| tree.check(&body)) {
-            Ok(()) => self.add(myself, vec![body], reply).await,
-            Err(fault) => reply.send(Err(CommandError::Refused(fault.to_string()))),
-        }
+        self.append_entry(myself, navigation::label_entry(target, label), reply).await;
     }
 }
