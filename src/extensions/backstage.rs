@@ -102,7 +102,7 @@ pub struct WantedSession {
 }
 
 /// What came of the wish: the agent that is there now, none when an extension objected, or why it did not work.
-pub type Changed = Box<dyn FnOnce(Result<Option<Arc<str>>, String>) + Send>;
+pub type Changed = Box<dyn FnOnce(Result<Option<Arc<str>>, String>) + Send + Sync>;
 
 impl std::fmt::Debug for WantedSession {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

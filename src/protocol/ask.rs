@@ -19,7 +19,6 @@ use super::{
     command::{BashResult, InputSource, QueueKind},
     compaction::{BeforeCompactAsk, BeforeCompactVerdict},
     message::{AgentMessage, Block, ImageBlock},
-    model::{ModelRef, ThinkingLevel},
     navigation::{BeforeTreeAsk, BeforeTreeVerdict},
     route::{RouteAsk, RouteVerdict},
     session_change::{BeforeForkAsk, BeforeSwitchAsk, ReplaceVerdict, SessionShutdownAsk},
