@@ -131,6 +131,7 @@ async fn fc_009_what_the_binary_answered_survives_kill_9_at_any_moment() {
     rpc.prompt("the very end").await;
     assert_eq!(rpc.close().await, Some(0));
     told.check(&file, true);
+    assert!(told.words.len() > 3 && told.messages.len() > 3, "nothing was promised: {:?}", told.words);
     let lines = readable(&file);
     linked(&lines);
     answered(&lines);
