@@ -139,6 +139,7 @@ impl WriterState {
     async fn take(&mut self, myself: &ActorRef<WriterMsg>, message: WriterMsg) {
         match message {
             WriterMsg::Resume(to) => {
+                self.note_what_is_there();
                 // The loop that asked is gone: the next one asks again.
                 let _ = to.deliver(Box::new(ResumeFacts::of(&self.shared.place)));
             }
@@ -298,6 +299,17 @@ impl WriterState {
         self.report(myself, &appended.notices);
         self.shared.tree.send_replace(Some(appended.view));
         appended.entries
+    }
+
+    /// Takes out of the journal what a process stored and was killed before it could note so: nobody else would, and the
+    /// journal would never be settled.
+    fn note_what_is_there(&self) {
+        let place = &self.shared.place;
+        let (tree, state) = (place.store.view(), place.journal.state());
+        let inputs = state.pending().filter_map(|input| input.entry_id.clone());
+        let waiting = inputs.chain(state.held.iter().map(|held| held.entry_id.clone()));
+        let there: Vec<EntryId> = waiting.filter(|id| tree.find(id).is_some()).collect();
+        self.note_delivery(&there);
     }
 
     /// Notes that what waited in the journal is in the session.
