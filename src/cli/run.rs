@@ -164,13 +164,18 @@ pub(super) fn warn(text: &str) {
 
 /// Writes to standard output; a reader that went away is no fault of ours.
 pub(super) fn print(text: &str) -> Exit {
-    let mut out = io::stdout().lock();
-    // Names of models, sessions and files may come from anywhere. A program gets them as they are.
-    let text = if out.is_terminal() { hidden::for_terminal(text) } else { Cow::Borrowed(text) };
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+    match write_out(text) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
             fail(&format!("standard output cannot be written: {error}"))
         }
         _ => Exit::Done,
     }
+}
+
+/// Writes to standard output, for those who have more to say and stop when nobody reads it.
+pub(super) fn write_out(text: &str) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    // Names of models, sessions and files may come from anywhere. A program gets them as they are.
+    let text = if out.is_terminal() { hidden::for_terminal(text) } else { Cow::Borrowed(text) };
+    out.write_all(text.as_bytes()).and_then(|()| out.flush())
 }

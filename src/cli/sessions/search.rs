@@ -1,6 +1,6 @@
 //! `troupe sessions search`.
 
-use std::{path::PathBuf, time::SystemTime};
+use std::{io, path::PathBuf, time::SystemTime};
 
 use serde_json::json;
 
@@ -12,7 +12,7 @@ use super::{
 use crate::{
     cli::{
         exit::Exit,
-        run::{print, warn},
+        run::{print, warn, write_out},
         start::StartError,
     },
     protocol::{hidden, time::now_ms},
@@ -38,9 +38,11 @@ pub fn run(place: &Place<'_>, args: &SearchArgs) -> Result<Exit, StartError> {
     let mut found = false;
     for hit in search.by_ref() {
         found = true;
-        // A reader that went away wants no more.
-        if !printer.print(&hit) {
-            return Ok(Exit::Done);
+        match printer.print(&hit) {
+            Ok(()) => {}
+            // A reader that went away wants no more.
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => return Ok(Exit::Done),
+            Err(error) => return Err(StartError::Failed(format!("standard output cannot be written: {error}"))),
         }
     }
     search.problems().iter().for_each(|problem| warn(&problem.to_string()));
@@ -60,8 +62,8 @@ struct Printer<'p> {
 }
 
 impl Printer<'_> {
-    /// Prints a hit; false when nobody reads any more.
-    fn print(&mut self, hit: &Hit) -> bool {
+    /// Prints a hit.
+    fn print(&mut self, hit: &Hit) -> io::Result<()> {
         let found = &hit.found;
         let mut text = String::new();
         if self.args.json {
@@ -81,7 +83,7 @@ impl Printer<'_> {
             }
             text.push_str(&format!("  {:<13} {:<8}  {}\n", found.role, found.entry, found.snippet.text));
         }
-        print(&text) == Exit::Done
+        write_out(&text)
     }
 
     fn headline(&self, hit: &Hit) -> String {
