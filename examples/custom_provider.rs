@@ -5,6 +5,9 @@
 //! cargo run --example custom_provider
 //! ```
 
+// Printing is what this program is for.
+#![allow(clippy::print_stdout)]
+
 use std::sync::Arc;
 
 use serde_json::json;

@@ -7,6 +7,9 @@
 //! Arguments are checked against the schema before the tool gets them. A failure is a result that the model reads; a
 //! panic becomes one. A tool that takes long looks at `context.cancel` and reports with `context.progress`.
 
+// Printing is what this program is for.
+#![allow(clippy::print_stdout)]
+
 use serde::Deserialize;
 use serde_json::json;
 use troupe::{

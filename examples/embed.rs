@@ -7,6 +7,9 @@
 //!
 //! Without a model, the small one inside answers: it needs no key and no network, and only looks around.
 
+// Printing is what this program is for.
+#![allow(clippy::print_stdout)]
+
 use std::io::Write as _;
 
 use tokio_stream::StreamExt as _;

@@ -8,6 +8,9 @@
 //! An interceptor says at which points it wants to be asked. At a guard's point (a tool call, a user's command, input) no
 //! answer means no: an error, a panic or a missed deadline denies. At all others it is left out, and an event says so.
 
+// Printing is what this program is for.
+#![allow(clippy::print_stdout)]
+
 use troupe::{
     embed::{EmbedError, Troupe},
     extensions::{AgentHandle, Extension, contract::Answer},
