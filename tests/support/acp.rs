@@ -208,6 +208,16 @@ impl Acp {
         self.stderr.lock().unwrap().clone()
     }
 
+    /// Waits until stderr has this text: what it says comes beside the messages.
+    pub async fn said(&self, text: &str) {
+        within(&format!("{text:?} on stderr"), async {
+            while !self.stderr().contains(text) {
+                tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+            }
+        })
+        .await;
+    }
+
     /// The place of the first message from `from` on that `wanted` accepts.
     async fn find(&mut self, from: usize, what: &str, wanted: impl Fn(&Value) -> bool) -> usize {
         let end = tokio::time::Instant::now() + DEADLINE;

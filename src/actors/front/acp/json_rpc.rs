@@ -74,8 +74,13 @@ fn present<'de, D: Deserializer<'de>, T: Deserialize<'de>>(input: D) -> Result<O
 /// Takes a line apart.
 pub(super) fn parse(line: &[u8]) -> Incoming {
     let refused = |id, code, text: String| Incoming::Refused { id, error: error(code, text) };
+    let is_object = line.trim_ascii_start().starts_with(b"{");
     let envelope: Envelope = match serde_json::from_slice(line) {
-        Ok(envelope) => envelope,
+        Ok(envelope) if is_object => envelope,
+        Ok(_) => {
+            let text = "a message is one JSON object a line".to_owned();
+            return refused(RequestId::Null, ErrorCode::InvalidRequest, text);
+        }
         Err(fault) if fault.is_data() => {
             return refused(
                 RequestId::Null,
@@ -105,9 +110,11 @@ pub(super) fn parse(line: &[u8]) -> Incoming {
             let text = failure.get("message").and_then(Value::as_str).unwrap_or("the client failed");
             Incoming::Response { id, result: Err(text.to_owned()) }
         }
-        (id, ..) => {
+        (id, method, ..) => {
             let text = "a message has a `method`, or an `id` with a `result` or an `error`".to_owned();
-            refused(id.unwrap_or(RequestId::Null), ErrorCode::InvalidRequest, text)
+            // The id of what may be meant as an answer is one of ours.
+            let id = id.filter(|_| method.is_some()).unwrap_or(RequestId::Null);
+            refused(id, ErrorCode::InvalidRequest, text)
         }
     }
 }
@@ -199,13 +206,14 @@ mod tests {
             ("{", "refused null -32700"),
             ("[]", "refused null -32600"),
             ("7", "refused null -32600"),
+            (r#"["2.0",1,"m",null,null,null]"#, "refused null -32600"),
             (r#"{"jsonrpc":"2.0","id":1.5,"method":"m"}"#, "refused null -32600"),
             (r#"{"jsonrpc":"2.0","id":{},"method":"m"}"#, "refused null -32600"),
             (r#"{"id":3,"method":"m"}"#, "refused 3 -32600"),
             (r#"{"jsonrpc":"1.0","id":3,"method":"m"}"#, "refused 3 -32600"),
             (r#"{"jsonrpc":"2.0","id":3,"method":7}"#, "refused 3 -32600"),
-            (r#"{"jsonrpc":"2.0","id":3}"#, "refused 3 -32600"),
-            (r#"{"jsonrpc":"2.0","id":3,"result":1,"error":{}}"#, "refused 3 -32600"),
+            (r#"{"jsonrpc":"2.0","id":3}"#, "refused null -32600"),
+            (r#"{"jsonrpc":"2.0","id":3,"result":1,"error":{}}"#, "refused null -32600"),
         ];
         for (line, wanted) in table {
             assert_eq!(shown(line), wanted, "{line}");

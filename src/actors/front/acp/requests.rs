@@ -1,5 +1,7 @@
 //! What the client asks.
 
+use std::path::PathBuf;
+
 use agent_client_protocol_schema::v1::{
     AuthenticateRequest, CancelNotification, CancelRequestNotification, CloseSessionRequest, DeleteSessionRequest,
     Error, ErrorCode, InitializeRequest, ListSessionsRequest, LoadSessionRequest, McpServer, NewSessionRequest,
@@ -69,18 +71,18 @@ impl AcpState {
             }
             "session/new" => {
                 let request: NewSessionRequest = params.read(method)?;
-                warn_of_servers(&request.mcp_servers);
+                warn(&request.mcp_servers, &request.additional_directories, request.system_prompt.is_some());
                 let job = Job::Open { cwd: request.cwd, which: None };
                 self.work(myself, id, Want::New, None, job).await;
             }
             "session/load" => {
                 let request: LoadSessionRequest = params.read(method)?;
-                warn_of_servers(&request.mcp_servers);
+                warn(&request.mcp_servers, &request.additional_directories, request.system_prompt.is_some());
                 self.reopen(myself, id, Want::Load, request.session_id, request.cwd).await?;
             }
             "session/resume" => {
                 let request: ResumeSessionRequest = params.read(method)?;
-                warn_of_servers(&request.mcp_servers);
+                warn(&request.mcp_servers, &request.additional_directories, request.system_prompt.is_some());
                 self.reopen(myself, id, Want::Resume, request.session_id, request.cwd).await?;
             }
             "session/close" => {
@@ -191,7 +193,7 @@ impl AcpState {
         id: &RequestId,
         want: Want,
         session: SessionId,
-        cwd: std::path::PathBuf,
+        cwd: PathBuf,
     ) -> Result<(), Error> {
         self.refuse_open(&session)?;
         let which = Some(Existing { id: session.clone(), tell: want == Want::Load });
@@ -285,13 +287,14 @@ impl AcpState {
     }
 }
 
-/// Servers that the client passes are not connected, and it says so.
-fn warn_of_servers(servers: &[McpServer]) {
-    if !servers.is_empty() {
-        complain(&format!(
-            "Warning: the client passes {} MCP server(s). This version does not connect MCP servers: the session goes on \
-             without them.",
-            servers.len()
-        ));
+/// What a client wants for a session and does not get, it is told of; the session goes on without it.
+fn warn(servers: &[McpServer], folders: &[PathBuf], prompt: bool) {
+    let unmet = [
+        (!servers.is_empty(), "MCP servers are not connected by this version"),
+        (!folders.is_empty(), "additional folders are not looked at; the agent can read files there all the same"),
+        (prompt, "a system prompt of the client is not used; SYSTEM.md and AGENTS.md are"),
+    ];
+    for (_, text) in unmet.iter().filter(|(wanted, _)| *wanted) {
+        complain(&format!("Warning: the session goes on without something that the client wants: {text}."));
     }
 }
