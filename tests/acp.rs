@@ -270,6 +270,25 @@ async fn a_session_of_the_command_line_is_listed_loaded_and_gone_on_with() {
 }
 
 #[tokio::test]
+async fn a_session_that_was_cut_off_goes_on_when_it_is_loaded() {
+    let sandbox = Sandbox::new(replies([calls([bash("echo begun; sleep 600").id("c")]), text("went on")])).await;
+    let mut acp = Acp::in_sandbox(&sandbox, &[]).await;
+    let session = acp.new_session(&sandbox).await;
+    acp.prompt(&session, "go").await;
+    acp.update(0, "the output", |update| update["content"][0]["content"]["text"].to_string().contains("begun")).await;
+    acp.kill().await;
+    let mut acp = Acp::in_sandbox(&sandbox, &[]).await;
+    acp.call("session/load", json!({"sessionId": session, "cwd": sandbox.project, "mcpServers": []})).await;
+    assert_eq!(acp.prompted(&session, "and now?").await, "end_turn");
+    assert_eq!(acp.updates(0, &session, "tool_call").len(), 1, "its result belongs to the call that was told");
+    let ended = acp.updates(0, &session, "tool_call_update");
+    let texts: Vec<String> = ended.iter().map(|update| update["content"][0]["content"]["text"].to_string()).collect();
+    assert_eq!(ended.iter().map(|update| update["toolCallId"].clone()).collect::<Vec<_>>(), ["c"], "{texts:?}");
+    assert!(texts[0].contains("interrupted"), "{texts:?}");
+    assert_eq!(sandbox.server.last().texts("user"), ["go", "and now?"]);
+}
+
+#[tokio::test]
 async fn modes_and_options_are_offered_and_chosen() {
     let sandbox = obliging().await;
     let mut acp = Acp::in_sandbox(&sandbox, &["--model", "mock/r1", "--permissions", "ask"]).await;

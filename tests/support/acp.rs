@@ -191,6 +191,11 @@ impl Acp {
         within("exit after the end of input", self.child.wait()).await.unwrap().code()
     }
 
+    /// Kills it, as a crash of the machine would.
+    pub async fn kill(mut self) {
+        within("the end", self.child.kill()).await.unwrap();
+    }
+
     /// Waits for the end; the exit code.
     pub async fn wait(mut self) -> Option<i32> {
         within("the end", self.child.wait()).await.unwrap().code()

@@ -3,14 +3,14 @@
 use std::path::{Path, PathBuf};
 
 use agent_client_protocol_schema::v1::{
-    ContentBlock, ContentChunk, ImageContent, MessageId, SessionUpdate, ToolCall as ShownCall, ToolCallContent,
-    ToolCallId, ToolCallStatus, ToolCallUpdateFields, ToolKind,
+    ContentBlock, ContentChunk, ImageContent, MessageId, SessionUpdate, ToolCall as CommandCall, ToolCallContent,
+    ToolCallStatus, ToolKind,
 };
 use serde_json::{Map, Value};
 
 use super::{
     tool_view,
-    translation::{CallIds, announced, not_run, outcome, update},
+    translation::{ShownCall, Told, announced, outcome, update, without_result},
 };
 use crate::{
     protocol::{
@@ -23,28 +23,24 @@ use crate::{
 /// A branch, told from its beginning.
 pub(super) struct History {
     cwd: PathBuf,
-    ids: CallIds,
-    open: Vec<(ToolCallId, ToolCall)>,
+    told: Told,
+    /// The calls of the last message, as the model made them.
+    calls: Vec<ToolCall>,
     updates: Vec<SessionUpdate>,
 }
 
-/// All updates for the branch of a session, and the ids of its calls.
-pub(super) fn tell(view: &TreeView) -> (Vec<SessionUpdate>, CallIds) {
+/// All updates for the branch of a session, and what they tell of its calls.
+pub(super) fn tell(view: &TreeView) -> (Vec<SessionUpdate>, Told) {
     let mut history = History::new(Path::new(&view.header().cwd));
     for entry in view.path() {
         history.add(entry.id(), &entry.entry().body);
     }
-    history.end()
+    (history.updates, history.told)
 }
 
 impl History {
     fn new(cwd: &Path) -> Self {
-        Self { cwd: cwd.to_owned(), ids: CallIds::default(), open: Vec::new(), updates: Vec::new() }
-    }
-
-    fn end(mut self) -> (Vec<SessionUpdate>, CallIds) {
-        self.give_up();
-        (self.updates, self.ids)
+        Self { cwd: cwd.to_owned(), told: Told::default(), calls: Vec::new(), updates: Vec::new() }
     }
 
     fn add(&mut self, id: &EntryId, body: &EntryBody) {
@@ -83,10 +79,11 @@ impl History {
                     self.updates.push(SessionUpdate::AgentThoughtChunk(chunk.message_id(MessageId::new(id.as_str()))));
                 }
                 Block::ToolCall(call) => {
-                    let shown = self.ids.next(&call.id);
+                    let id = self.told.ids.next(&call.id);
                     let view = tool_view::view(&call.name, &call.arguments, &self.cwd);
-                    self.updates.push(announced(shown.clone(), view, call));
-                    self.open.push((shown, call.clone()));
+                    self.updates.push(announced(id.clone(), view, call));
+                    self.told.batch.push(ShownCall { id, label: call.id.clone(), done: false });
+                    self.calls.push(call.clone());
                 }
                 other => self.say(id, std::slice::from_ref(other), SessionUpdate::AgentMessageChunk),
             }
@@ -94,8 +91,10 @@ impl History {
     }
 
     fn result(&mut self, result: &ToolResultMessage) {
-        let Some(at) = self.open.iter().position(|(_, call)| call.id == result.tool_call_id) else { return };
-        let (id, call) = self.open.remove(at);
+        let waits = |shown: &ShownCall| !shown.done && shown.label == result.tool_call_id;
+        let Some(at) = self.told.batch.iter().position(waits) else { return };
+        self.told.batch[at].done = true;
+        let (id, call) = (self.told.batch[at].id.clone(), &self.calls[at]);
         let output = ToolOutput {
             content: result.content.clone(),
             details: result.details.clone(),
@@ -112,16 +111,15 @@ impl History {
         let failed = bash.cancelled || bash.exit_code.is_some_and(|code| code != 0);
         let status = if failed { ToolCallStatus::Failed } else { ToolCallStatus::Completed };
         let output: Vec<ToolCallContent> = vec![tool_view::fenced(&bash.output).into()];
-        let shown = ShownCall::new(format!("user-{}", id.as_str()), view.title).kind(ToolKind::Execute);
+        let shown = CommandCall::new(format!("user-{}", id.as_str()), view.title).kind(ToolKind::Execute);
         self.updates.push(SessionUpdate::ToolCall(shown.status(status).content(output)));
     }
 
-    /// Calls that got no result never will.
+    /// The conversation goes on: calls that got no result never will.
     fn give_up(&mut self) {
-        for (id, _) in self.open.drain(..) {
-            let fields: ToolCallUpdateFields = not_run();
-            self.updates.push(update(id, fields));
-        }
+        self.calls.clear();
+        let left = self.told.batch.drain(..).filter(|shown| !shown.done);
+        self.updates.extend(left.map(|shown| update(shown.id, without_result())));
     }
 }
 
@@ -153,7 +151,7 @@ mod tests {
                 _ => format!("{kind} {} {}", text("/messageId"), text("/content/text")),
             }
         };
-        history.end().0.iter().map(line).collect()
+        history.updates.iter().map(line).collect()
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! From an agent's events to updates of its session: a pure fold.
 
-use std::{collections::HashMap, path::PathBuf, sync::Arc};
+use std::{collections::HashMap, path::PathBuf};
 
 use agent_client_protocol_schema::v1::{
     Content, ContentBlock, ContentChunk, MessageId, SessionInfoUpdate, SessionUpdate, ToolCall, ToolCallContent,
@@ -28,15 +28,27 @@ pub(super) struct Translation {
     /// Calls of the streaming answer by their place in its content.
     streaming: Vec<(usize, ToolCallId)>,
     /// Calls of the running batch in order.
-    batch: Vec<OpenCall>,
+    batch: Vec<ShownCall>,
 }
 
-/// A call that was shown and has no result.
+/// A call of the running batch.
 #[derive(Clone, Debug)]
-struct OpenCall {
-    id: ToolCallId,
-    label: String,
-    done: bool,
+pub(super) struct ShownCall {
+    /// Its id.
+    pub id: ToolCallId,
+    /// What the model calls it.
+    pub label: String,
+    /// It has a result.
+    pub done: bool,
+}
+
+/// What a client was told of calls before it began to watch.
+#[derive(Debug, Default)]
+pub(super) struct Told {
+    /// Their ids.
+    pub ids: CallIds,
+    /// Those of the last message in order: an interrupted run goes on with them.
+    pub batch: Vec<ShownCall>,
 }
 
 /// Ids of calls: a model's own, made different where it sends one twice.
@@ -56,9 +68,10 @@ impl CallIds {
 }
 
 impl Translation {
-    /// For an agent that works in `cwd`; `prefix` is like no other, and `ids` are those of the calls that were shown.
-    pub(super) fn new(cwd: PathBuf, prefix: String, ids: CallIds) -> Self {
-        Self { cwd, prefix, messages: 0, shown: HashMap::new(), ids, streaming: Vec::new(), batch: Vec::new() }
+    /// For an agent that works in `cwd`; `prefix` is like no other, and `told` is what was shown already.
+    pub(super) fn new(cwd: PathBuf, prefix: String, told: Told) -> Self {
+        let Told { ids, batch } = told;
+        Self { cwd, prefix, messages: 0, shown: HashMap::new(), ids, streaming: Vec::new(), batch }
     }
 
     /// The updates that tell of an event.
@@ -73,8 +86,8 @@ impl Translation {
             Event::MessageUpdate { events } => events.iter().filter_map(|event| self.step(event)).collect(),
             Event::MessageEnd { message, .. } => self.message(message),
             Event::ToolExecutionStart { call } => self.started(call),
-            Event::ToolExecutionUpdate { call, partial } => self.progress(call, partial).into_iter().collect(),
-            Event::ToolExecutionEnd { call, result, .. } => self.finished(call, result).into_iter().collect(),
+            Event::ToolExecutionUpdate { call, partial } => self.progress(call, partial),
+            Event::ToolExecutionEnd { call, result, .. } => self.finished(call, result),
             Event::TurnEnd { .. } | Event::AgentSettled { .. } => self.abandon(),
             Event::SessionInfoChanged { name } => {
                 vec![SessionUpdate::SessionInfoUpdate(SessionInfoUpdate::new().title(name.clone()))]
@@ -152,10 +165,10 @@ impl Translation {
                             id
                         }
                     };
-                    self.batch.push(OpenCall { id, label: call.id.clone(), done: false });
+                    self.batch.push(ShownCall { id, label: call.id.clone(), done: false });
                 }
                 // Calls that an extension took out.
-                updates.extend(self.streaming.drain(..).map(|(_, id)| update(id, not_run())));
+                updates.extend(self.streaming.drain(..).map(|(_, id)| update(id, without_result())));
                 updates
             }
             AgentMessage::Custom(custom) if custom.display => {
@@ -177,7 +190,7 @@ impl Translation {
             let id = self.ids.next(&call.tool_call_id);
             let known = Call { name: call.tool_name.clone(), arguments: (*call.args).clone(), ..Call::default() };
             announcement = Some(announced(id.clone(), self.view(&call.tool_name, &call.args), &known));
-            self.batch.push(OpenCall { id, label: call.tool_call_id.clone(), done: false });
+            self.batch.push(ShownCall { id, label: call.tool_call_id.clone(), done: false });
         }
         (self.batch[call.place].id.clone(), announcement)
     }
@@ -188,23 +201,25 @@ impl Translation {
         announcement.into_iter().chain([update(id, running)]).collect()
     }
 
-    fn progress(&mut self, call: &CallLabel, partial: &ToolOutput) -> Option<SessionUpdate> {
-        let (id, _) = self.call(call);
+    fn progress(&mut self, call: &CallLabel, partial: &ToolOutput) -> Vec<SessionUpdate> {
+        let (id, announcement) = self.call(call);
         let view = tool_view::result(&call.tool_name, &call.args, &self.cwd, partial);
-        Some(update(id, ToolCallUpdateFields::new().content(view.content?)))
+        let shown = view.content.map(|content| update(id, ToolCallUpdateFields::new().content(content)));
+        announcement.into_iter().chain(shown).collect()
     }
 
-    fn finished(&mut self, call: &CallLabel, output: &Arc<ToolOutput>) -> Option<SessionUpdate> {
-        let (id, _) = self.call(call);
+    fn finished(&mut self, call: &CallLabel, output: &ToolOutput) -> Vec<SessionUpdate> {
+        let (id, announcement) = self.call(call);
         self.batch[call.place].done = true;
-        Some(update(id, outcome(&call.tool_name, &call.args, &self.cwd, output)))
+        let ended = update(id, outcome(&call.tool_name, &call.args, &self.cwd, output));
+        announcement.into_iter().chain([ended]).collect()
     }
 
     /// Nothing more comes of calls that are still open.
     fn abandon(&mut self) -> Vec<SessionUpdate> {
         let open = self.batch.drain(..).filter(|call| !call.done).map(|call| call.id);
         let streaming = self.streaming.drain(..).map(|(_, id)| id);
-        open.chain(streaming).map(|id| update(id, not_run())).collect()
+        open.chain(streaming).map(|id| update(id, without_result())).collect()
     }
 }
 
@@ -241,8 +256,8 @@ pub(super) fn outcome(
     ToolCallUpdateFields::new().status(status).content(view.content).locations(view.locations).raw_output(details)
 }
 
-pub(super) fn not_run() -> ToolCallUpdateFields {
-    let text = ToolCallContent::Content(Content::new("It did not run."));
+pub(super) fn without_result() -> ToolCallUpdateFields {
+    let text = ToolCallContent::Content(Content::new("It has no result."));
     ToolCallUpdateFields::new().status(ToolCallStatus::Failed).content(vec![text])
 }
 

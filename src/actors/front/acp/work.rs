@@ -17,7 +17,7 @@ use super::{
     host::AcpHost,
     json_rpc::{error, write_call},
     session::Session,
-    translation::{CallIds, Translation},
+    translation::{Told, Translation},
 };
 use crate::{
     actors::{
@@ -150,9 +150,9 @@ impl Work {
         let id = SessionId::new(store.view().header().id.clone());
         let used = store.view().context().known_tokens().filter(|_| which.is_some()).unwrap_or(0);
         let tell = which.is_some_and(|which| which.tell);
-        let (history, ids) = match tell {
+        let (history, already) = match tell {
             true => told(&id, store.clone()).await?,
-            false => (Vec::new(), CallIds::default()),
+            false => (Vec::new(), Told::default()),
         };
         let journal = match store.path() {
             Some(path) => Sidecar::open(&path).map_err(internal)?,
@@ -165,7 +165,7 @@ impl Work {
         let subscriber = event_bus::subscriber(SubscriberKind::Lossless, to);
         client.shared.subscribers.add(subscriber.clone());
         let folder = client.shared.config.cwd.clone();
-        let translation = Translation::new(folder, Uuid::now_v7().to_string(), ids);
+        let translation = Translation::new(folder, Uuid::now_v7().to_string(), already);
         let session = Session::new(id.clone(), client.clone(), subscriber.backlog, translation, used);
         self.front.tell(AcpMsg::Made(Box::new(Made { worker, session, history })));
         let reason = if which.is_some() { SessionStartReason::Resume } else { SessionStartReason::New };
@@ -288,7 +288,7 @@ fn existing_session(dir: Option<&SessionDir>, cwd: &Path, id: &SessionId) -> Res
 }
 
 /// What was said in a session, as lines for the client.
-async fn told(id: &SessionId, store: SessionStore) -> Result<(Vec<u8>, CallIds), Error> {
+async fn told(id: &SessionId, store: SessionStore) -> Result<(Vec<u8>, Told), Error> {
     let id = id.clone();
     let told = spawn_blocking(move || {
         let (updates, ids) = history::tell(&store.view());

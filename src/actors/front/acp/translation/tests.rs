@@ -1,3 +1,5 @@
+use std::sync::Arc;
+
 use serde_json::{Value, json};
 
 use super::*;
@@ -7,7 +9,7 @@ use crate::protocol::{
 };
 
 fn translation() -> Translation {
-    Translation::new("/p".into(), "m".into(), CallIds::default())
+    Translation::new("/p".into(), "m".into(), Told::default())
 }
 
 fn stream(events: Vec<StreamEvent>) -> Event {
@@ -127,10 +129,10 @@ fn calls_that_never_run_are_closed() {
     // An extension took the second out, and the turn ended before the first ran.
     let events = [begins(), stream(vec![start(0), start(1)]), ends(json!([call]))];
     told(&mut translation, &events[..2]);
-    assert_eq!(told(&mut translation, &events[2..]), ["tool_call_update c1 - failed It did not run."]);
+    assert_eq!(told(&mut translation, &events[2..]), ["tool_call_update c1 - failed It has no result."]);
     assert_eq!(translation.open_call("c0").map(|id| id.to_string()), Some("c0".to_owned()));
     let settled = [Event::AgentSettled { aborted: true }];
-    assert_eq!(told(&mut translation, &settled), ["tool_call_update c0 - failed It did not run."]);
+    assert_eq!(told(&mut translation, &settled), ["tool_call_update c0 - failed It has no result."]);
     assert_eq!(translation.open_call("c0"), None);
     assert!(told(&mut translation, &settled).is_empty());
 }
@@ -140,4 +142,17 @@ fn a_call_of_a_batch_that_began_earlier_becomes_known() {
     let mut translation = translation();
     let event = Event::ToolExecutionStart { call: label(1, "x", "ls", json!({"path": "d"})) };
     assert_eq!(told(&mut translation, &[event]), ["tool_call x#2 List d - -", "tool_call_update x#2 - in_progress -"]);
+}
+
+#[test]
+fn a_run_that_was_interrupted_goes_on_with_the_calls_that_were_told() {
+    let mut ids = CallIds::default();
+    let mut shown = |done| ShownCall { id: ids.next("c"), label: "c".into(), done };
+    let batch = vec![shown(true), shown(false)];
+    let mut translation = Translation::new("/p".into(), "m".into(), Told { ids, batch });
+    let call = label(1, "c", "bash", json!({}));
+    let result = Arc::new(ToolOutput::error("interrupted"));
+    let ended = [Event::ToolExecutionEnd { call, result, duration_ms: None }];
+    assert_eq!(told(&mut translation, &ended), ["tool_call_update c#2 - failed ```|interrupted|```"]);
+    assert!(told(&mut translation, &[Event::AgentSettled { aborted: false }]).is_empty());
 }
