@@ -176,6 +176,9 @@ impl Turn {
     pub(super) fn turn_over(&mut self) {
         let trace = self.trace();
         let Some((_, message)) = trace.answer.clone() else { return self.before_settle() };
+        if trace.mute {
+            return self.after_turn(TurnDecision::Default);
+        }
         let ask = TurnEndAsk {
             turn: trace.turn,
             message,

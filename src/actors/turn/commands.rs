@@ -151,9 +151,12 @@ impl Turn {
 
     fn abort_trace(&mut self) {
         let Some(trace) = self.trace.as_mut() else { return };
-        if mem::replace(&mut trace.aborted, true) {
+        let asking = matches!(self.phase, Phase::Asking(_));
+        // Whoever aborts again does not want to wait for extensions that are asked about the end either.
+        if mem::replace(&mut trace.aborted, true) && !asking {
             return;
         }
+        trace.mute |= asking;
         match self.phase {
             // The entry is on its way to the disk; the next step sees the abort.
             Phase::Idle | Phase::Storing(_) => {}

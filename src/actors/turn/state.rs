@@ -61,6 +61,8 @@ pub(super) type Leaving = (Vec<Pending>, QueueKind);
 #[derive(Debug, Default)]
 pub(super) struct Trace {
     pub aborted: bool,
+    /// The abort cut off a question to extensions: whoever hangs is not asked about the end of the trace again.
+    pub mute: bool,
     pub abort_waiters: Vec<Ticket>,
     /// The prompt, until it is stored.
     pub prompt: Option<(Pending, Option<Ticket>)>,
