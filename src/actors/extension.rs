@@ -197,11 +197,13 @@ impl Actor for ExtensionActor {
             }
             ExtMsg::Heard(message) => {
                 state.heard.push_back(message);
-                return Ok(listen(&myself, state).await);
+                listen(&myself, state).await;
+                return Ok(());
             }
             ExtMsg::Gone(id) if state.hearing == Some(id) => {
                 state.hearing = None;
-                return Ok(listen(&myself, state).await);
+                listen(&myself, state).await;
+                return Ok(());
             }
             // A worker that panicked dropped its reply: whoever asked knows. The extension goes on.
             ExtMsg::Gone(id) => match gone(state, id) {

@@ -76,16 +76,17 @@ pub fn choose(environment: &Environment, args: &HiArgs, settings: &Settings) -> 
         SessionChoice::OpenOrCreate { id } => match with_id(id, &dir)? {
             Some(path) => open(&path)?,
             None if args.read_only => return Err(nothing_to_read(&format!("no session here has the id {id}"))),
-            None => match Claim::take(&dir.path, id).map_err(StartError::of)? {
+            None => {
+                let claim = Claim::take(&dir.path, id).map_err(StartError::of)?;
                 // Somebody else may have made it between the two looks.
-                claim => match with_id(id, &dir)? {
+                match with_id(id, &dir)? {
                     Some(path) => open(&path)?,
                     None => {
                         warn(&format!("No session has the id {id} here: a new one is made with it."));
                         create(NewSession { id: Some(id.clone()), ..fresh() })?.with_claim(claim)
                     }
-                },
-            },
+                }
+            }
         },
         SessionChoice::Fork { source, id } => {
             let claim = id.as_ref().map(|id| Claim::take(&dir.path, id)).transpose().map_err(StartError::of)?.flatten();

@@ -59,6 +59,7 @@ pub struct BeforeCompactAsk {
 
 /// What becomes of the compaction. Nothing of the session is lost in any case: a compaction is an entry, and all that
 /// it folds away stays in the file.
+#[expect(clippy::large_enum_variant, reason = "one of them for a moment")]
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum BeforeCompactVerdict {
     /// It is made.

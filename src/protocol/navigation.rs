@@ -90,6 +90,7 @@ pub struct BeforeTreeAsk {
 }
 
 /// Whether and how the conversation goes there.
+#[expect(clippy::large_enum_variant, reason = "one of them for a moment")]
 #[derive(Clone, Debug, PartialEq)]
 pub enum BeforeTreeVerdict {
     /// It goes there, with these changes.

@@ -274,7 +274,7 @@ mod tests {
     fn without_a_trash_the_file_stays() {
         let dir = tempfile::tempdir().unwrap();
         let path = file(dir.path(), "a", "x");
-        let error = Trash::default().take(&[path.clone()], 0).unwrap_err().to_string();
+        let error = Trash::default().take(std::slice::from_ref(&path), 0).unwrap_err().to_string();
         assert!(error.contains("cannot be put into the trash") && path.exists(), "{error}");
         let in_the_way = Trash { folder: Some(path.clone()), ..Trash::default() };
         assert!(in_the_way.take(&[file(dir.path(), "b", "x")], 0).is_err());

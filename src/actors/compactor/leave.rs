@@ -23,6 +23,7 @@ use crate::{
 const UNKNOWN_WINDOW: u64 = 128_000;
 
 /// Whether the conversation may leave its branch, and what it takes along.
+#[expect(clippy::large_enum_variant, reason = "one of them for a moment")]
 #[derive(Debug)]
 pub enum Left {
     /// It may go.

@@ -46,7 +46,9 @@ impl FrontFactory for ProgramFactory {
             let agent = client.clone();
             client.open(ReplyTo::new(move |result| {
                 // A program that does not wait any more is ending.
-                opened.map(|opened| opened.send((agent, result)));
+                if let Some(opened) = opened {
+                    drop(opened.send((agent, result)));
+                }
             }));
             Ok(addr.actor().get_cell())
         })

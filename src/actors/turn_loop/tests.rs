@@ -258,7 +258,8 @@ async fn entries_of_a_boundary_are_checked_completed_and_told_of_8_5() {
 #[tokio::test]
 async fn when_one_entry_of_a_boundary_makes_no_sense_none_is_added_and_the_loop_ends_as_by_itself_8_5() {
     let custom = || EntryBody::Custom { custom_type: "x".into(), data: None };
-    let cases: [(&dyn Fn(&Bench) -> EntryBody, &str); 3] = [
+    type Draft<'a> = &'a dyn Fn(&Bench) -> EntryBody;
+    let cases: [(Draft<'_>, &str); 3] = [
         (&|_| edit("nowhere".into()), "Entry nowhere not found"),
         (&|_| compaction("nowhere"), "Entry nowhere not found"),
         (&|_| EntryBody::SessionInfo { name: None }, "kind session_info cannot be added"),

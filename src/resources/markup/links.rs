@@ -9,7 +9,7 @@ const FOLLOWED: [&str; 3] = ["http://", "https://", "mailto:"];
 pub fn may_be_followed(address: &str) -> bool {
     let starts = |scheme: &&str| address.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme));
     // Blanks and control characters inside are how one scheme is made to look like another.
-    FOLLOWED.iter().any(|scheme| starts(&scheme)) && !address.chars().any(|c| c.is_control() || c.is_whitespace())
+    FOLLOWED.iter().any(starts) && !address.chars().any(|c| c.is_control() || c.is_whitespace())
 }
 
 /// A piece of plain text.
