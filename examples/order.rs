@@ -5,7 +5,7 @@
 //! cargo run --example order -- --order /tmp/order.txt --model troupe/offline -p "read README.md"
 //! ```
 //!
-//! With `--deny TOOL` it denies calls of that tool.
+//! With `--refuse TOOL` it denies calls of that tool.
 
 use std::{
     fs::OpenOptions,
@@ -58,7 +58,7 @@ impl Order {
     }
 
     fn denies(&self, tool: &str) -> bool {
-        self.control.get().and_then(|control| control.flag("deny")) == Some(FlagValue::Text(tool.to_owned()))
+        self.control.get().and_then(|control| control.flag("refuse")) == Some(FlagValue::Text(tool.to_owned()))
     }
 }
 
@@ -70,7 +70,7 @@ impl Extension for Order {
     fn flags(&self) -> Vec<FlagDeclaration> {
         vec![
             FlagDeclaration::text("order", "The file that the order is written to", None),
-            FlagDeclaration::text("deny", "A tool whose calls are denied", None),
+            FlagDeclaration::text("refuse", "A tool whose calls are denied", None),
         ]
     }
 

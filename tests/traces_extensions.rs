@@ -21,7 +21,7 @@ async fn an_extension_is_asked_and_shown_things_in_pis_order_14_9() {
     let batch = calls([call("bash", json!({"command": "true"})), call("read", json!({"path": "a"}))]);
     let sandbox = Sandbox::new(replies([batch, text("done")])).await;
     let file = sandbox.write("order.txt", "");
-    let args = ["--order", file.to_str().unwrap(), "--deny", "read", "-p", "go"];
+    let args = ["--order", file.to_str().unwrap(), "--refuse", "read", "-p", "go"];
     let finished = finish(sandbox.command_of(order(), &args), "").await;
     assert_eq!((finished.code, finished.stdout.as_str()), (Some(0), "done\n"), "{}", finished.stderr);
     let wanted = "\
