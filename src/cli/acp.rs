@@ -24,6 +24,7 @@ use crate::{
         front::{
             acp::{AcpFactory, host::AcpHost},
             say,
+            stdout::keep_for_records,
         },
         shared::AgentShared,
     },
@@ -97,6 +98,9 @@ fn serve(environment: &Environment, flags: &[String], extensions: &ExtensionRegi
     }
     if terminals.stdin {
         warn("`troupe acp` is for editors: it waits for lines of JSON-RPC on standard input (docs/acp.md).");
+    }
+    if let Err(error) = keep_for_records() {
+        return fail(&format!("standard output cannot be kept for records alone: {error}"));
     }
     match start(environment, args, extensions) {
         Ok(exit) => exit,
