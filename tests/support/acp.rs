@@ -88,6 +88,12 @@ impl Acp {
         self.seen[at].clone()
     }
 
+    /// Whether a request has its answer.
+    pub fn is_answered(&mut self, id: i64) -> bool {
+        self.mark();
+        self.seen.iter().any(|message| is_answer(message) && message["id"] == id)
+    }
+
     /// Sends a request that must succeed and returns its result.
     pub async fn call(&mut self, method: &str, params: Value) -> Value {
         let id = self.send(method, params).await;
