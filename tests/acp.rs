@@ -56,7 +56,7 @@ async fn a_prompt_brings_pictures_and_files_along() {
     acp.call("session/prompt", json!({"sessionId": session, "prompt": prompt})).await;
     let text = sandbox.server.last().all_text();
     assert!(text.contains("<file name=\\\"/p/a.rs\\\">") || text.contains("<file name=\"/p/a.rs\">"), "{text}");
-    assert!(text.contains("look at /p/a.rs/p/b.rs"), "{text}");
+    assert!(text.contains("look at @/p/a.rs@/p/b.rs"), "{text}");
     assert!(serde_json::to_string(sandbox.server.last().messages()).unwrap().contains("data:image/"), "{text}");
     let audio = json!([{"type": "audio", "data": "", "mimeType": "audio/wav"}]);
     let (code, why) = acp.refused("session/prompt", json!({"sessionId": session, "prompt": audio})).await;

@@ -22,11 +22,21 @@ pub(super) fn request(
     call: Option<ToolCallId>,
     why: bool,
 ) -> Option<RequestPermissionRequest> {
-    let Dialog::Select { options } = &question.dialog else { return None };
-    let shown = options.iter().enumerate().filter(|(_, text)| why || text.as_str() != answers::DENY_WHY);
-    let options = shown.map(|(place, text)| PermissionOption::new(place.to_string(), text, kind(text))).collect();
-    let fields =
-        ToolCallUpdateFields::new().status(ToolCallStatus::Pending).content(vec![question.title.clone().into()]);
+    let (text, options) = match &question.dialog {
+        Dialog::Select { options } => {
+            let shown = options.iter().enumerate().filter(|(_, text)| why || text.as_str() != answers::DENY_WHY);
+            let option =
+                |(place, text): (usize, &String)| PermissionOption::new(place.to_string(), text.as_str(), kind(text));
+            (question.title.clone(), shown.map(option).collect())
+        }
+        Dialog::Confirm { message } => {
+            let yes = PermissionOption::new(YES, "Yes", Kind::AllowOnce);
+            let no = PermissionOption::new(NO, "No", Kind::RejectOnce);
+            (format!("{}\n\n{message}", question.title), vec![yes, no])
+        }
+        Dialog::Input { .. } | Dialog::Editor { .. } => return None,
+    };
+    let fields = ToolCallUpdateFields::new().status(ToolCallStatus::Pending).content(vec![text.into()]);
     let call = match call {
         Some(id) => ToolCallUpdate::new(id, fields),
         // Clients show questions with calls: one that belongs to none gets one of its own.

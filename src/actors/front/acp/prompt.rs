@@ -1,12 +1,14 @@
 //! From the content blocks of a prompt to a user's words. Pure.
 
+use std::{borrow::Cow, path::Path};
+
 use agent_client_protocol_schema::v1::{ContentBlock, EmbeddedResourceResource, Error, ErrorCode};
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 
 use super::json_rpc::error;
 use crate::{
     protocol::{ImageBlock, command::Input},
-    tools::{encoding::Decoded, picture::ImageKind},
+    tools::{encoding::Decoded, paths::resolve, picture::ImageKind},
 };
 
 /// What a prompt says.
@@ -23,25 +25,25 @@ pub(super) fn input(blocks: Vec<ContentBlock>) -> Result<Input, Error> {
                 images.push(ImageBlock { data: image.data, mime_type: image.mime_type });
             }
             // The model reads what it needs.
-            ContentBlock::ResourceLink(link) => words.push_str(name_of(&link.uri)),
+            ContentBlock::ResourceLink(link) => words.push_str(&mention(&link.uri)),
             ContentBlock::Resource(resource) => match resource.resource {
                 EmbeddedResourceResource::TextResourceContents(text) => {
-                    words.push_str(name_of(&text.uri));
-                    attach(name_of(&text.uri), &text.text, &mut files);
+                    words.push_str(&mention(&text.uri));
+                    attach(&name_of(&text.uri), &text.text, &mut files);
                 }
                 EmbeddedResourceResource::BlobResourceContents(blob) => {
                     let Ok(bytes) = STANDARD.decode(blob.blob.as_bytes()) else {
                         return refused("the data of an embedded resource is no base64");
                     };
-                    words.push_str(name_of(&blob.uri));
+                    words.push_str(&mention(&blob.uri));
                     match ImageKind::sniff(&bytes) {
                         Some(kind) => {
-                            attach_picture(name_of(&blob.uri), &mut files);
+                            attach_picture(&name_of(&blob.uri), &mut files);
                             images.push(ImageBlock { data: blob.blob, mime_type: kind.mime_type().to_owned() });
                         }
                         None => {
                             let text = String::from_utf8_lossy(&Decoded::new(&bytes).utf8).into_owned();
-                            attach(name_of(&blob.uri), &text, &mut files);
+                            attach(&name_of(&blob.uri), &text, &mut files);
                         }
                     }
                 }
@@ -64,8 +66,17 @@ pub(super) fn input(blocks: Vec<ContentBlock>) -> Result<Input, Error> {
 }
 
 /// The path of a local file, with what the client says of the place in it; any other address as it is.
-fn name_of(uri: &str) -> &str {
-    uri.strip_prefix("file://").unwrap_or(uri)
+fn name_of(uri: &str) -> Cow<'_, str> {
+    match uri.starts_with("file://") {
+        true => resolve(uri, Path::new("/"), None).to_string_lossy().into_owned().into(),
+        false => uri.into(),
+    }
+}
+
+/// How the words name what a block refers to: a file as on the command line, so that no path looks like a command.
+fn mention(uri: &str) -> String {
+    let mark = if uri.starts_with("file://") { "@" } else { "" };
+    format!("{mark}{}", name_of(uri))
 }
 
 fn attach(name: &str, text: &str, files: &mut String) {
@@ -92,11 +103,13 @@ mod tests {
         let text = |text: &str| json!({"type": "text", "text": text});
         let file = |uri: &str| json!({"type": "resource", "resource": {"uri": uri, "text": "X"}});
         let link = json!({"type": "resource_link", "name": "b", "uri": "file:///p/b"});
+        let spaced = json!({"type": "resource_link", "name": "b", "uri": "file:///p/a%20b"});
         let blob = json!({"type": "resource", "resource": {"uri": "x:y", "blob": "Y2Fm6Q=="}});
         let table = [
             (json!([text("hi "), text("there")]), "hi there"),
-            (json!([text("see "), link]), "see /p/b"),
-            (json!([text("see "), file("file:///p/a#L1:2")]), "<file name=\"/p/a#L1:2\">\nX\n</file>\nsee /p/a#L1:2"),
+            (json!([text("see "), link]), "see @/p/b"),
+            (json!([spaced]), "@/p/a b"),
+            (json!([text("see "), file("file:///p/a#L1:2")]), "<file name=\"/p/a#L1:2\">\nX\n</file>\nsee @/p/a#L1:2"),
             (json!([text("/fix "), file("zed://x")]), "/fix zed://x\n\n<file name=\"zed://x\">\nX\n</file>\n"),
             (json!([blob]), "<file name=\"x:y\">\ncaf\u{fffd}\n</file>\nx:y"),
         ];
@@ -110,7 +123,7 @@ mod tests {
         let gif = STANDARD.encode(b"GIF89a\x01\0\x01\0");
         let embedded = json!([{"type": "resource", "resource": {"uri": "file:///g.gif", "blob": gif}}]);
         let input = read(embedded).unwrap();
-        assert_eq!((input.text.as_str(), input.images.len()), ("<file name=\"/g.gif\"></file>\n/g.gif", 1));
+        assert_eq!((input.text.as_str(), input.images.len()), ("<file name=\"/g.gif\"></file>\n@/g.gif", 1));
         let plain = read(json!([{"type": "image", "data": gif, "mimeType": "image/gif"}])).unwrap();
         assert_eq!((plain.text.as_str(), plain.images[0].mime_type.as_str()), ("", "image/gif"));
     }
