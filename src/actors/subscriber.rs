@@ -230,7 +230,8 @@ fn gap(from: Seq, to: Seq) -> Arc<Published> {
     Arc::new(Published { seq: to, event: Event::Gap { from, to } })
 }
 
-fn merge(events: &mut Vec<StreamEvent>, next: &StreamEvent) {
+/// Adds a step behind others; adjacent deltas of a block become one.
+pub(in crate::actors) fn merge(events: &mut Vec<StreamEvent>, next: &StreamEvent) {
     match (events.last_mut(), next) {
         (Some(StreamEvent::TextDelta { index, delta }), StreamEvent::TextDelta { index: same, delta: more })
             if index == same =>

@@ -9,10 +9,13 @@ use agent_client_protocol_schema::v1::{
 use serde_json::{Map, Value};
 
 use super::tool_view::{self, CallView};
-use crate::protocol::{
-    AgentMessage, Event, StreamEvent, ToolOutput,
-    content::{Block, ToolCall as Call},
-    event::CallLabel,
+use crate::{
+    actors::subscriber::merge,
+    protocol::{
+        AgentMessage, Event, StreamEvent, ToolOutput,
+        content::{Block, ToolCall as Call},
+        event::CallLabel,
+    },
 };
 
 /// See the module.
@@ -83,7 +86,12 @@ impl Translation {
                 self.streaming.clear();
                 Vec::new()
             }
-            Event::MessageUpdate { events } => events.iter().filter_map(|event| self.step(event)).collect(),
+            Event::MessageUpdate { events } => {
+                // A message for each word would weigh ten times what it says.
+                let mut merged = Vec::new();
+                events.iter().for_each(|event| merge(&mut merged, event));
+                merged.iter().filter_map(|event| self.step(event)).collect()
+            }
             Event::MessageEnd { message, .. } => self.message(message),
             Event::ToolExecutionStart { call } => self.started(call),
             Event::ToolExecutionUpdate { call, partial } => self.progress(call, partial),

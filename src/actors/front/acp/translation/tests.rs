@@ -76,8 +76,7 @@ fn words_and_thoughts_are_chunks_of_one_message() {
         told(&mut translation(), &events),
         [
             "agent_thought_chunk m-1 hm",
-            "agent_message_chunk m-1 a",
-            "agent_message_chunk m-1 b",
+            "agent_message_chunk m-1 ab",
             "agent_thought_chunk m-2 ok",
             "agent_message_chunk m-2 ab",
         ]
