@@ -30,7 +30,7 @@ async fn print(mut events: Events) {
                 }
                 let _ = std::io::stdout().flush();
             }
-            Event::ToolExecutionStart { call } => println!("[{}]", call.tool_name),
+            Event::ToolExecutionStart { call } => println!("\n[{}]", call.tool_name),
             Event::AgentSettled { .. } => return println!(),
             _ => {}
         }
@@ -45,7 +45,7 @@ async fn main() -> Result<(), EmbedError> {
     for notice in session.notices() {
         eprintln!("{notice}");
     }
-    for prompt in ["What files are here?", "And what did I ask before?"] {
+    for prompt in ["What files are here?", "What is this project?"] {
         println!("> {prompt}");
         // Watch first, then ask: nothing is missed. A lossless stream that is not read holds the agent up, so read it.
         let (answer, ()) = tokio::join!(session.prompt(prompt), print(session.events(Pace::Lossless)));

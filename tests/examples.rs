@@ -149,7 +149,7 @@ async fn the_embedded_agent_streams_both_answers_without_a_model_server() {
     let finished = finish(sandbox.command_of(example("embed"), &["--model", "troupe/offline"]), "").await;
     assert_eq!(finished.code, Some(0), "{}", finished.stderr);
     assert_eq!(finished.stderr, "");
-    for wanted in ["> What files are here?", "[bash]", "notes.txt", "> And what did I ask before?", "messages, "] {
+    for wanted in ["> What files are here?", "[bash]", "notes.txt", "> What is this project?", "messages, "] {
         assert!(finished.stdout.contains(wanted), "{wanted}: {}", finished.stdout);
     }
     assert_eq!(sandbox.server.count(), 0);
