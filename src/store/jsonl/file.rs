@@ -201,6 +201,12 @@ impl SessionFile {
         self.lock.notice(&self.path)
     }
 
+    /// Gives the lock up: others may write the file now, however long something here still reads it.
+    pub fn unlock(&self) {
+        // Where there are no locks there is none to give up. Any other lock ends with the file at the latest.
+        let _ = self.file.unlock();
+    }
+
     /// What makes durable all that was written so far.
     #[must_use]
     pub fn syncer(&self) -> Syncer {

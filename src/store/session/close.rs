@@ -17,6 +17,10 @@ impl SessionStore {
             Home::Memory | Home::ReadOnly { .. } => return Ok(()),
             home => home.path().map(std::path::Path::to_owned).unwrap_or_default(),
         };
+        if let Home::File { file, .. } = &inner.home {
+            // Views of the session hold the file, too, and nobody knows how long.
+            file.unlock();
+        }
         inner.home = Home::ReadOnly { path, newer: None };
         Ok(())
     }

@@ -189,6 +189,19 @@ fn design_6_a_second_writer_is_refused_and_may_read() {
 }
 
 #[test]
+fn a_session_that_is_given_up_can_be_written_by_others_while_a_view_of_it_is_read_fc_007() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = stored(&dir, &[user("u1", "", "hi")]);
+    let store = open(&path);
+    let (view, syncer) = (store.view(), store.syncer());
+    store.close().unwrap();
+    append(&open(&path), "from another one");
+    assert_eq!(view.len(), 1);
+    assert!(syncer.is_some());
+    assert!(store.append(None, vec![said("too late")]).is_err());
+}
+
+#[test]
 fn an_empty_file_gets_its_header_at_once_and_a_missing_one_with_the_first_message() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("empty.jsonl");
