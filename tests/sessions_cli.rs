@@ -243,6 +243,17 @@ async fn a_session_leaves_as_a_file_and_comes_back() {
     let named = world.printed(&["export", FIX]).await;
     assert!(named.contains("/session-20") && named.ends_with("Z.jsonl\n"), "{named}");
 
+    let (own, before) = (world.file(FIX).display().to_string(), fs::read(world.file(FIX)).unwrap());
+    for form in ["--jsonl", "--html"] {
+        world.refused(&["export", FIX, form, "--force", &own], "is the session itself").await;
+    }
+    assert_eq!(fs::read(world.file(FIX)).unwrap(), before);
+    let pipe = world.sandbox.project.join("pipe");
+    rustix::fs::mknodat(rustix::fs::CWD, &pipe, rustix::fs::FileType::Fifo, 0o600.into(), 0).unwrap();
+    for args in [&["export", FIX, "--force", "pipe"][..], &["show", "./pipe"]] {
+        world.refused(args, "found a pipe").await;
+    }
+
     world.printed(&["export", FIX, "page.html"]).await;
     assert!(world.sandbox.read("page.html").contains("The LOGIN page is broken"));
     world.refused(&["export", ASK, "page.html"], "exists already").await;
@@ -252,7 +263,7 @@ async fn a_session_leaves_as_a_file_and_comes_back() {
     for name in ["out.jsonl", "out-1.jsonl"] {
         let text = world.printed(&["import", "out.jsonl"]).await;
         let copy = world.folder(&world.sandbox.project).join(name);
-        assert!(text.contains(&copy.display().to_string()) && text.contains(&format!("--session {FIX}")), "{text}");
+        assert!(text.ends_with(&format!("--session {}\n", copy.display())), "its id means several: {text}");
         assert_eq!(fs::read(copy).unwrap(), fs::read(&out).unwrap());
     }
     world.refused(&["show", FIX], "out-1.jsonl").await;

@@ -19,9 +19,17 @@ pub fn open(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
     // Without this flag, opening a pipe waits for its other end. For a regular file it means nothing.
     let dont_wait = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
     let file = options.custom_flags(dont_wait).open(path)?;
-    let kind = file.metadata()?.file_type();
+    check(file.metadata()?.file_type())?;
+    Ok(file)
+}
+
+/// Accepts a regular file only.
+///
+/// # Errors
+/// When it is something else; the text says what.
+pub fn check(kind: FileType) -> io::Result<()> {
     if kind.is_file() {
-        return Ok(file);
+        return Ok(());
     }
     Err(io::Error::new(io::ErrorKind::InvalidInput, format!("expected a regular file, found {}", name(kind))))
 }

@@ -9,6 +9,8 @@ use std::{
 
 use serde_json::{Map, Value};
 
+use super::regular_file;
+
 /// Makes a folder, and those above it, that nobody else may look into. One that exists stays as it is.
 ///
 /// # Errors
@@ -32,10 +34,15 @@ pub fn with_json(file: &Path, values: &Map<String, Value>) -> io::Result<()> {
 /// Replaces the file by what `write` writes, under the same rules as [`with_json`].
 ///
 /// # Errors
-/// When the system refuses, or `write` does; the file is then as it was.
+/// When the system refuses, or `write` does, or something else than a regular file is there; it is then as it was.
 pub fn with(file: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
     let target = follow_link(file)?;
-    let permissions = fs::metadata(&target).ok().map(|meta| meta.permissions());
+    let metadata = fs::metadata(&target).ok();
+    if let Some(metadata) = &metadata {
+        // A device that became a file would be missed by the whole system.
+        regular_file::check(metadata.file_type())?;
+    }
+    let permissions = metadata.map(|metadata| metadata.permissions());
     let temporary = written_beside(&target, write)?;
     if let Some(permissions) = permissions {
         temporary.as_file().set_permissions(permissions)?;
@@ -69,6 +76,13 @@ fn written_beside(
     let temporary = writer.into_inner().map_err(io::IntoInnerError::into_error)?;
     temporary.as_file().sync_all()?;
     Ok(temporary)
+}
+
+/// Whether both are names of the same file; a name that leads nowhere is compared as it is.
+#[must_use]
+pub fn is_same(one: &Path, other: &Path) -> bool {
+    let real = |path: &Path| fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    real(one) == real(other)
 }
 
 /// Where a link points, even when nothing is there yet; the path itself when it is no link.

@@ -13,6 +13,7 @@ use crate::{
     store::{
         SessionStore, StoreError,
         jsonl::VERSION,
+        replace,
         sessions::{copy, resolve::check_folder},
     },
 };
@@ -32,6 +33,13 @@ pub fn export(place: &Place<'_>, id: &str, form: Form, to: (Option<&str>, bool))
         Form::Jsonl => {
             let default = || format!("session-{}.jsonl", iso(now_ms()).replace([':', '.'], "-"));
             let path = named.unwrap_or_else(|| environment.cwd.join(default()));
+            if replace::is_same(&path, &head.path) {
+                return Err(StartError::Failed(format!(
+                    "{} is the session itself: one branch in its place would be the end of the others. Choose another \
+                     name.",
+                    path.display()
+                )));
+            }
             let existing = if force { copy::Existing::Replace } else { copy::Existing::Keep };
             copy::export_branch(&view, &path, existing).map(|()| path).map_err(StartError::of)?
         }
@@ -71,10 +79,17 @@ pub fn import(place: &Place<'_>, file: &str) -> Result<Exit, StartError> {
     if let Some(notice) = opened.damage_notice() {
         warn(&notice);
     }
-    if let Some(version) = opened.version.filter(|version| *version > VERSION) {
+    let newer = opened.version.filter(|version| *version > VERSION);
+    if let Some(version) = newer {
         warn(&format!("The session has format {version}: this version of Troupe can read it but not go on with it."));
     }
     let copied = copy::import(&source, &place.dir.path).map_err(StartError::of)?;
-    print(&format!("Imported {} to: {}\n", short_id(&header.id), copied.display()));
-    Ok(print(&format!("Go on with: troupe --session {}\n", header.id)))
+    let imported = print(&format!("Imported {} to: {}\n", short_id(&header.id), copied.display()));
+    if newer.is_some() {
+        return Ok(imported);
+    }
+    // Another session may have the id: the one that was copied, for example.
+    let alone = place.session(&header.id).is_ok_and(|found| replace::is_same(&found.path, &copied));
+    let name = if alone { header.id } else { copied.display().to_string() };
+    Ok(print(&format!("Go on with: troupe --session {name}\n")))
 }

@@ -10,7 +10,9 @@ use std::{
 use super::dir::read_header;
 use crate::{
     protocol::entry::SessionHeader,
-    store::{StoreError, jsonl::encode::encode_header, paths::create_private_dir, regular_file, tree::TreeView},
+    store::{
+        StoreError, jsonl::encode::encode_header, paths::create_private_dir, regular_file, replace, tree::TreeView,
+    },
 };
 
 /// Copies a session file into the folder `dir`, under its own name or, when that is taken, one with a number.
@@ -54,26 +56,21 @@ pub enum Existing {
 /// When it cannot be written.
 pub fn export_branch(view: &TreeView, path: &Path, existing: Existing) -> Result<(), StoreError> {
     let header = SessionHeader { parent_session: None, ..view.header().clone() };
-    let mut text = Vec::new();
-    encode_header(&header, &mut text)?;
+    let mut first = Vec::new();
+    encode_header(&header, &mut first)?;
     let lines = view
         .branch_lines()
         .map_err(|reason| StoreError::io("export the session to", path)(io::Error::other(reason)))?;
-    for line in lines {
-        text.extend_from_slice(line.as_bytes());
-        text.push(b'\n');
-    }
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let written = tempfile::NamedTempFile::new_in(folder).and_then(|mut file| {
-        file.write_all(&text)?;
-        let placed = match existing {
-            Existing::Keep => file.persist_noclobber(path),
-            Existing::Replace => file.persist(path),
-        };
-        placed.map_err(|error| error.error)
-    });
+    let write = |writer: &mut dyn Write| {
+        writer.write_all(&first)?;
+        lines.iter().try_for_each(|line| writeln!(writer, "{line}"))
+    };
+    let written = match existing {
+        Existing::Keep => replace::create(path, write),
+        Existing::Replace => replace::with(path, write),
+    };
     match written {
         Err(error) if error.kind() == ErrorKind::AlreadyExists => Err(StoreError::Exists(path.to_owned())),
-        written => written.map(drop).map_err(StoreError::io("write", path)),
+        written => written.map_err(StoreError::io("write", path)),
     }
 }

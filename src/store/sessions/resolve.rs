@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use super::dir::{SessionDir, SessionFileHead, read_header};
 use crate::{
     protocol::entry::SessionHeader,
-    store::{StoreError, paths::absolute, session::check_session_id},
+    store::{StoreError, paths::absolute, regular_file, session::check_session_id},
 };
 
 /// The session that somebody means.
@@ -66,7 +66,11 @@ pub fn only(text: &str, dir: &SessionDir) -> Result<SessionFileHead, StoreError>
         let path = absolute(Path::new(text), &dir.cwd);
         let header = match path.try_exists() {
             Ok(false) => return Err(StoreError::SessionNotFound(text.to_owned())),
-            _ => read_header(&path).ok_or_else(|| StoreError::NotASession(path.clone()))?,
+            _ => {
+                // What may not be read may well be a session.
+                regular_file::open_to_read(&path).map_err(StoreError::io("open", &path))?;
+                read_header(&path).ok_or_else(|| StoreError::NotASession(path.clone()))?
+            }
         };
         return Ok(SessionFileHead { path, header });
     }

@@ -16,6 +16,9 @@ pub enum PageError {
     /// Something else than a file is there.
     #[error("{} is no regular file, so no page can be put in its place. Name another one", .0.display())]
     NoFile(PathBuf),
+    /// The page would take the session's place.
+    #[error("{} is the session itself: a page in its place would be the end of it. Name another file", .0.display())]
+    Session(PathBuf),
     /// The folder is not there.
     #[error("the folder {} does not exist. Make it, or name another one", .0.display())]
     NoFolder(PathBuf),
@@ -43,6 +46,9 @@ pub fn export(
     folder: &Path,
 ) -> Result<PathBuf, PageError> {
     match output {
+        Some(file) if session.is_some_and(|session| store::replace::is_same(session, file)) => {
+            Err(PageError::Session(file.to_owned()))
+        }
         Some(file) if !file.is_dir() => replace(view, file),
         Some(folder) => create(view, session, folder),
         None => create(view, session, folder),
