@@ -123,6 +123,20 @@ async fn what_is_no_session_is_refused_and_left_as_it_is_fc_104() {
 }
 
 #[tokio::test]
+async fn damage_is_told_and_an_empty_path_is_refused_when_another_session_is_opened_fc_104() {
+    let sandbox = obliging().await;
+    let damaged = session(&sandbox, &["one"]);
+    sandbox.write(&damaged, sandbox.read(&damaged) + "{\"torn\n");
+    let mut rpc = sandbox.rpc(&[]).await;
+    rpc.call(json!({"type": "switch_session", "sessionPath": damaged})).await;
+    rpc.prompt("two").await;
+    assert!(rpc.stderr().contains("is damaged: 1 line cannot be read"), "{}", rpc.stderr());
+    let refused = rpc.refused(json!({"type": "switch_session", "sessionPath": ""})).await;
+    assert!(refused.contains("path is empty"), "{refused}");
+    assert_eq!(file(&mut rpc).await, damaged);
+}
+
+#[tokio::test]
 async fn a_fork_holds_what_was_before_the_message_and_gives_its_text_2_10() {
     let sandbox = obliging().await;
     let kept = session(&sandbox, &["q1", "q2", "q3"]);

@@ -2,7 +2,7 @@
 //! or makes the session, makes an agent on it, and closes the old one. Until the new agent is open nothing of the old
 //! one is lost; when that fails, the old one goes on.
 
-use std::{fs, path::Path, sync::Arc};
+use std::{path::Path, sync::Arc};
 
 use ractor::{Actor, ActorProcessingErr, ActorRef};
 
@@ -25,7 +25,8 @@ use crate::{
         session_change::{BeforeForkAsk, BeforeSwitchAsk, ForkPosition, SessionChange, SessionShutdownAsk},
     },
     store::{
-        session::{ForkPoint, NewSession, SessionStore},
+        replace,
+        session::{ForkPoint, NewSession, SessionStore, Unsaved},
         sessions::resolve::check_folder,
         sidecar::Sidecar,
     },
@@ -39,6 +40,8 @@ pub enum Replaced {
         agent: MadeAgent,
         /// The text of the message that the session was forked before.
         text: Option<String>,
+        /// What is to be told of the new one, by whoever watches it by then.
+        notices: Vec<Event>,
     },
     /// An extension objects: everything is as it was.
     Cancelled,
@@ -101,7 +104,7 @@ impl Actor for Replacing {
 struct Next {
     session: OpenSession,
     text: Option<String>,
-    notice: Option<String>,
+    notices: Vec<String>,
 }
 
 impl ReplaceWork {
@@ -111,16 +114,17 @@ impl ReplaceWork {
             return Ok(Replaced::Cancelled);
         }
         self.client.command(Command::Abort).await.map_err(|error| error.to_string())?;
-        let Next { session, text, notice } = self.next(old)?;
+        let Next { session, text, notices } = self.next(old)?;
         let same = session.store.is(&old.place.store);
         let agent = self.factory.make(session, self.change == SessionChange::Reload).await?;
         self.open(&agent).await?;
-        self.close(old, &agent, same).await;
+        let lacks = self.close(old, &agent, same).await;
         let reason = self.change.start_reason();
-        let mut events = vec![Event::SessionStart { reason, previous_session_file: old.place.file() }];
-        events.extend(notice.map(|text| Event::Notice { level: NoticeLevel::Warning, text }));
-        agent.shared.publish(events);
-        Ok(Replaced::Done { agent, text })
+        agent.shared.publish(vec![Event::SessionStart { reason, previous_session_file: old.place.file() }]);
+        let told = |level| move |text| Event::Notice { level, text };
+        let notices = notices.into_iter().map(told(NoticeLevel::Warning));
+        let notices = notices.chain(lacks.map(told(NoticeLevel::Error))).collect();
+        Ok(Replaced::Done { agent, text, notices })
     }
 
     /// Whether an extension objects.
@@ -158,18 +162,32 @@ impl ReplaceWork {
         if makes_one && let Some(error) = &read_only {
             return Err(error.to_string());
         }
+        let stays = match &self.change {
+            SessionChange::Reload => true,
+            SessionChange::Open(path) => is_file_of(Path::new(path), current),
+            _ => false,
+        };
+        // A fork or a clone takes along what is in memory: it is the way out.
+        let leaves = !stays && matches!(self.change, SessionChange::New { .. } | SessionChange::Open(_));
+        if leaves && let Some(Unsaved { entries, reason }) = current.unsaved() {
+            return Err(format!(
+                "{entries} entries of this session are not saved yet ({reason}), and would be lost with it. Saving is \
+                 tried again every few seconds; clone the session to keep them elsewhere."
+            ));
+        }
         let new = |parent_session| NewSession { id: None, cwd: view.header().cwd.clone(), parent_session };
-        let (store, text, notice) = match &self.change {
-            SessionChange::Reload => (current.clone(), None, None),
-            SessionChange::Open(path) if is_file_of(Path::new(path), current) => (current.clone(), None, None),
+        let (store, text, notices) = match &self.change {
+            SessionChange::Reload => (current.clone(), None, Vec::new()),
+            SessionChange::Open(_) if stays => (current.clone(), None, Vec::new()),
+            SessionChange::Open(path) if path.is_empty() => return Err("The session's path is empty.".to_owned()),
             SessionChange::Open(path) => {
                 let opened = match &read_only {
                     None => SessionStore::open(Path::new(path), new(None)),
                     Some(_) => SessionStore::open_read_only(Path::new(path)),
                 };
                 let opened = opened.map_err(|error| error.to_string())?;
-                let notice = opened.damage_notice();
-                (opened.store, None, notice)
+                let notices = opened.damage_notice().into_iter().chain(opened.lock_notice).collect();
+                (opened.store, None, notices)
             }
             SessionChange::New { parent_session } => {
                 let new = new(parent_session.clone());
@@ -177,15 +195,15 @@ impl ReplaceWork {
                     Some(dir) => SessionStore::create_in(dir, new),
                     None => SessionStore::in_memory(new),
                 };
-                (store.map_err(|error| error.to_string())?, None, None)
+                (store.map_err(|error| error.to_string())?, None, Vec::new())
             }
             SessionChange::Fork(entry) => {
                 let forked = current.fork(dir, &ForkPoint::Before(entry.clone())).map_err(|error| error.to_string())?;
-                (forked.store, forked.text, None)
+                (forked.store, forked.text, Vec::new())
             }
             SessionChange::Clone => {
                 let forked = current.fork(dir, &ForkPoint::Leaf).map_err(|error| error.to_string())?;
-                (forked.store, forked.text, None)
+                (forked.store, forked.text, Vec::new())
             }
         };
         if read_only.is_none() {
@@ -200,7 +218,7 @@ impl ReplaceWork {
             Some(path) if read_only.is_none() => Sidecar::open(&path).map_err(|error| error.to_string())?,
             _ => Sidecar::in_memory(),
         };
-        Ok(Next { session: OpenSession { store, journal }, text, notice })
+        Ok(Next { session: OpenSession { store, journal }, text, notices })
     }
 
     /// Opens the new agent; its extensions run before it is there to ask them.
@@ -230,8 +248,8 @@ impl ReplaceWork {
         }
     }
 
-    /// Closes the old agent and gives its session's file up, unless the new agent has it.
-    async fn close(&self, old: &AgentShared, new: &MadeAgent, same: bool) {
+    /// Closes the old agent and gives its session's file up, unless the new agent has it. What the file lacks.
+    async fn close(&self, old: &AgentShared, new: &MadeAgent, same: bool) -> Option<String> {
         let reason = self.change.start_reason().into();
         let target_session_file = (!same).then(|| new.shared.place.file()).flatten();
         let farewell = SessionShutdownAsk { reason, target_session_file };
@@ -240,15 +258,13 @@ impl ReplaceWork {
         drop(self.parts.fleet.try_tell(FleetMsg::Close(Box::new(close))));
         // However it ended, it is gone.
         let _ = closed.await;
-        if !same && let Err(unsaved) = old.place.store.close() {
-            let text = format!(
-                "The session before this one was not saved whole: {} entries are lost ({}).",
-                unsaved.entries, unsaved.reason
-            );
-            new.shared.publish(vec![Event::Notice { level: NoticeLevel::Error, text }]);
-        }
+        let unsaved = if same { None } else { old.place.store.close().err() };
         self.let_go(old.config.observers.clone());
         self.factory.retire(old).await;
+        unsaved.map(|Unsaved { entries, reason }| {
+            let reason = reason.trim_end_matches('.');
+            format!("The file of the session before this one lacks the last {entries} entries: {reason}.")
+        })
     }
 
     fn let_go(&self, observers: Vec<Observer>) {
@@ -257,8 +273,7 @@ impl ReplaceWork {
 }
 
 fn is_file_of(path: &Path, store: &SessionStore) -> bool {
-    let real = |path: &Path| fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    store.path().is_some_and(|own| real(&own) == real(path))
+    store.path().is_some_and(|own| replace::is_same(&own, path))
 }
 
 #[cfg(test)]

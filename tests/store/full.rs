@@ -39,6 +39,9 @@ async fn fc_010_an_rpc_session_goes_on_in_memory_says_so_and_is_saved_when_there
     assert_eq!(fs::metadata(&file).unwrap().len(), size, "no part of a line is left behind");
     assert_eq!(lines(&file).last().map(|line| text_of(&line["message"])), Some("ok".into()));
 
+    assert!(!rpc.stderr().contains(".. It is"), "{}", rpc.stderr());
+    let refused = rpc.refused(json!({"type": "new_session"})).await;
+    assert!(refused.contains("entries of this session are not saved yet"), "{refused}");
     limit_files(rpc.pid(), None);
     rpc.prompt("third").await;
     assert_eq!(rpc.until("saving_changed").await["unsavedEntries"], 0);

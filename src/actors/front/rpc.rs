@@ -318,8 +318,9 @@ impl RpcState {
         let answer = match replaced {
             Replaced::Failed(cause) => Err(cause),
             Replaced::Cancelled => Ok(None),
-            Replaced::Done { agent, text } => {
+            Replaced::Done { agent, text, notices } => {
                 self.go_on_with(agent);
+                self.agent.shared.publish(notices);
                 Ok(Some(text))
             }
         };

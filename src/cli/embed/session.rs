@@ -214,7 +214,8 @@ impl Session {
         let message = ProgramMsg::Replace { client: Box::new(self.client.clone()), change, to };
         drop(self.front.try_tell(message));
         match replaced.await {
-            Ok(Replaced::Done { agent: MadeAgent { shared }, .. }) => {
+            Ok(Replaced::Done { agent: MadeAgent { shared }, notices, .. }) => {
+                shared.publish(notices);
                 self.client.shared = shared;
                 std::mem::replace(&mut self.closed, self.ended.child_token()).cancel();
                 Ok(true)

@@ -106,6 +106,7 @@ impl fmt::Display for StoreNotice {
             Self::Restored(path) => write!(f, "{} had been removed and was made again", path.display()),
             Self::NotLocked(text) => f.write_str(text),
             Self::NotSaved(reason) => {
+                let reason = reason.trim_end_matches('.');
                 write!(f, "the session is not being saved and goes on in memory only: {reason}. It is tried again")
             }
             Self::Saved(n) => write!(f, "the session is saved again, with {n} entries that were in memory only"),
