@@ -81,7 +81,8 @@ impl Printer<'_> {
                 text = self.headline(hit);
                 self.session.clone_from(&hit.file.path);
             }
-            text.push_str(&format!("  {:<13} {:<8}  {}\n", found.role, found.entry, found.snippet.text));
+            let entry = short_id(&found.entry);
+            text.push_str(&format!("  {:<13} {entry:<8}  {}\n", found.role, found.snippet.text));
         }
         write_out(&text)
     }

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::{
     Place,
-    words::{count, folder, one_line},
+    words::{count, folder, on_one_line, one_line},
 };
 use crate::{
     cli::{
@@ -81,7 +81,7 @@ impl Facts {
         let title = self.name.as_deref().or(self.first_message.as_deref());
         let mut text = one_line(title.unwrap_or("(no messages)"), LINE) + "\n";
         let mut row = |name: &str, value: &str| {
-            let _ = writeln!(text, "  {name:9} {value}");
+            let _ = writeln!(text, "  {name:9} {}", on_one_line(value));
         };
         row("id", &header.id);
         row("file", &head.path.display().to_string());

@@ -12,10 +12,18 @@ use crate::{
 /// Characters of an id that are shown: of ours, the first thirteen are the millisecond in which it was made.
 const ID: usize = 13;
 
+/// Characters of an id that is not ours.
+const FOREIGN_ID: usize = 64;
+
 /// The beginning of an id that is enough to name its session.
-pub fn short_id(id: &str) -> &str {
+pub fn short_id(id: &str) -> String {
     let is_ours = id.len() == 36 && id.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-');
-    if is_ours { &id[..ID] } else { id }
+    if is_ours { id[..ID].to_owned() } else { one_line(id, FOREIGN_ID) }
+}
+
+/// A value as it stands, on one line: no text of a file may look like a line of ours.
+pub fn on_one_line(value: &str) -> String {
+    value.replace('\n', "\\n")
 }
 
 /// Text on one line, of at most `width` characters.
@@ -119,6 +127,7 @@ mod tests {
     fn ids_and_folders_are_shortened_when_they_are_ours() {
         assert_eq!(short_id("019b3f2c-8a41-7222-8333-444455556666"), "019b3f2c-8a41");
         assert_eq!(short_id("my-own.id"), "my-own.id");
+        assert_eq!(short_id("a\nb"), "a b");
         let home = Some(Path::new("/h/u"));
         for (path, text) in [("/h/u", "~"), ("/h/u/shop", "~/shop"), ("/h/user", "/h/user"), ("/srv", "/srv")] {
             assert_eq!(folder(path, home), text);
