@@ -38,7 +38,7 @@ impl TreeView {
         for parent in 0..nodes.len() {
             let mut children = std::mem::take(&mut nodes[parent].children);
             if children.len() > 1 {
-                children.sort_by_cached_key(|child| parse_iso(&nodes[*child].entry.entry().timestamp));
+                children.sort_by_cached_key(|child| parse_iso(&nodes[*child].entry.entry_once().timestamp));
             }
             nodes[parent].children = children;
         }

@@ -72,7 +72,7 @@ fn opening(out: &mut String, title: &str) {
         "<meta name=\"referrer\" content=\"no-referrer\">\n<meta name=\"color-scheme\" content=\"light dark\">\n",
     );
     out.push_str(concat!("<meta name=\"generator\" content=\"troupe ", env!("CARGO_PKG_VERSION"), "\">\n<title>"));
-    html::text(out, title);
+    html::bare_text(out, title);
     out.push_str("</title>\n<style>");
     out.push_str(assets::STYLE);
     out.push_str("</style>\n</head>\n<body>\n");

@@ -1,5 +1,7 @@
 //! An entry of the session.
 
+use std::collections::HashMap;
+
 use super::{
     blocks, calls, code,
     html::{self, details},
@@ -121,13 +123,14 @@ fn notes(out: &mut String, plan: &Plan<'_>, at: usize, timestamp: &str) {
 }
 
 fn assistant(out: &mut String, plan: &Plan<'_>, answer: &AssistantMessage, matched: &[Matched]) {
+    let mut results: HashMap<usize, Vec<&Matched>> = HashMap::new();
+    matched.iter().for_each(|matched| results.entry(matched.call).or_default().push(matched));
     let mut calls = 0;
     for block in &answer.content {
         match block {
             Block::Thinking(thinking) => self::thinking(out, thinking),
             Block::ToolCall(call) => {
-                let own: Vec<_> = matched.iter().filter(|matched| matched.call == calls).collect();
-                calls::call(out, plan, call, &own);
+                calls::call(out, plan, call, results.get(&calls).map_or(&[], Vec::as_slice));
                 calls += 1;
             }
             other => blocks::block(out, other),

@@ -41,7 +41,14 @@ pub fn attribute(out: &mut String, name: &str, value: &str) {
     out.push(' ');
     out.push_str(name);
     out.push_str("=\"");
-    for character in hidden::for_terminal(value).chars() {
+    bare_text(out, value);
+    out.push('"');
+}
+
+/// Adds text where no element can stand, as in attributes and in the page's title: characters that nobody sees are named
+/// in the text itself.
+pub fn bare_text(out: &mut String, text: &str) {
+    for character in hidden::for_terminal(text).chars() {
         match character {
             '&' => out.push_str("&amp;"),
             '<' => out.push_str("&lt;"),
@@ -51,7 +58,6 @@ pub fn attribute(out: &mut String, name: &str, value: &str) {
             other => out.push(other),
         }
     }
-    out.push('"');
 }
 
 /// Adds an element of this class that holds text. Only tags and classes of our own are to be given.

@@ -1,9 +1,6 @@
 //! What is on which branch, and which results belong to which call.
 
-use std::{
-    collections::{HashMap, HashSet},
-    sync::Arc,
-};
+use std::{collections::HashMap, sync::Arc};
 
 use crate::{
     protocol::{AgentMessage, EntryBody, EntryId, message::ToolResultMessage},
@@ -23,6 +20,8 @@ pub struct Plan<'v> {
     pub on_branch: Vec<bool>,
     /// Positions by id, for entries that name others.
     positions: HashMap<&'v EntryId, usize>,
+    /// Which of how many branches an entry begins, from 1, where there are several.
+    alternatives: HashMap<usize, (usize, usize)>,
 }
 
 /// A result, and the call that it belongs to.
@@ -42,7 +41,11 @@ impl<'v> Plan<'v> {
         let mut on_branch = vec![false; nodes.len()];
         view.path().iter().for_each(|entry| on_branch[entry.position()] = true);
         let positions = nodes.iter().enumerate().map(|(at, node)| (node.entry.id(), at)).collect();
-        Self { nodes, roots, on_branch, positions }
+        let forks = nodes.iter().map(|node| &node.children).chain([&roots]).filter(|siblings| siblings.len() > 1);
+        let alternatives = forks
+            .flat_map(|siblings| siblings.iter().enumerate().map(|(place, at)| (*at, (place + 1, siblings.len()))))
+            .collect();
+        Self { nodes, roots, on_branch, positions, alternatives }
     }
 
     /// The entry at a position.
@@ -62,12 +65,7 @@ impl<'v> Plan<'v> {
 
     /// Which of how many branches an entry begins, from 1; none when nothing else hangs where it hangs.
     pub fn alternative(&self, at: usize) -> Option<(usize, usize)> {
-        let siblings = match self.entry(at).parent() {
-            Some(parent) => &self.nodes[parent.position()].children,
-            None => &self.roots,
-        };
-        let place = siblings.iter().position(|sibling| *sibling == at)?;
-        (siblings.len() > 1).then_some((place + 1, siblings.len()))
+        self.alternatives.get(&at).copied()
     }
 
     /// The results of the calls of the answer at `answer`, on all branches, in the order of the file. Of calls with one
@@ -77,29 +75,40 @@ impl<'v> Plan<'v> {
         if call_ids.is_empty() {
             return found;
         }
-        let open = |at: usize, answered: &HashSet<usize>| {
-            self.nodes[at].children.iter().map(|child| (*child, answered.clone())).collect::<Vec<_>>()
-        };
-        let mut todo = open(answer, &HashSet::new());
+        let mut places: HashMap<&str, Vec<usize>> = HashMap::new();
+        call_ids.iter().enumerate().for_each(|(place, id)| places.entry(id).or_default().push(place));
+        // How many calls of each id have their result on the way to an entry.
+        let mut todo = self.below(answer, HashMap::<&str, usize>::new());
         while let Some((at, mut answered)) = todo.pop() {
             match self.entry(at).kind() {
                 EntryKind::Message(Role::ToolResult) => {
                     let entry = self.entry(at).entry_once();
                     if let EntryBody::Message { message: AgentMessage::ToolResult(result) } = &entry.body
-                        && let Some(call) = (0..call_ids.len())
-                            .find(|place| call_ids[*place] == result.tool_call_id && !answered.contains(place))
+                        && let Some((id, calls)) = places.get_key_value(result.tool_call_id.as_str())
                     {
-                        answered.insert(call);
-                        found.push(Matched { call, entry: at, result: result.clone() });
+                        let count = answered.entry(id).or_default();
+                        if let Some(call) = calls.get(*count) {
+                            *count += 1;
+                            found.push(Matched { call: *call, entry: at, result: result.clone() });
+                        }
                     }
-                    todo.extend(open(at, &answered));
+                    todo.extend(self.below(at, answered));
                 }
                 EntryKind::Message(_) | EntryKind::Compaction | EntryKind::BranchSummary => {}
                 // Notes of extensions and the like come between results.
-                _ => todo.extend(open(at, &answered)),
+                _ => todo.extend(self.below(at, answered)),
             }
         }
         found.sort_by_key(|matched| matched.entry);
         found
+    }
+
+    /// What hangs on an entry, each with a copy of `carried`. An only one gets it as it is: the way along a branch costs
+    /// no copies.
+    fn below<T: Clone>(&self, at: usize, carried: T) -> Vec<(usize, T)> {
+        match self.nodes[at].children[..] {
+            [only] => vec![(only, carried)],
+            ref children => children.iter().map(|child| (*child, carried.clone())).collect(),
+        }
     }
 }

@@ -47,7 +47,7 @@ const HEADINGS: [&str; 6] = ["h3", "h4", "h5", "h6", "h6", "h6"];
 /// Adds an element with spans in it.
 fn around(out: &mut String, tag: &str, inside: &[Span]) {
     out.push_str(&format!("<{tag} dir=\"auto\">"));
-    spans(out, inside);
+    spans(out, inside, Within::Text);
     out.push_str(&format!("</{tag}>"));
 }
 
@@ -76,7 +76,7 @@ fn list(out: &mut String, start: Option<u64>, items: &[Item]) {
         match item.blocks.split_first() {
             // A tight item: its text stands beside the bullet.
             Some((MarkdownBlock::Paragraph(inside), rest)) => {
-                spans(out, inside);
+                spans(out, inside, Within::Text);
                 blocks(out, rest);
             }
             _ => blocks(out, &item.blocks),
@@ -96,7 +96,7 @@ fn table(out: &mut String, alignments: &[Align], head: &[Vec<Span>], rows: &[Vec
                 Align::End => " class=\"end\"",
             };
             out.push_str(&format!("<{tag}{class} dir=\"auto\">"));
-            spans(out, cell);
+            spans(out, cell, Within::Text);
             out.push_str(&format!("</{tag}>"));
         }
         out.push_str("</tr>");
@@ -108,19 +108,27 @@ fn table(out: &mut String, alignments: &[Align], head: &[Vec<Span>], rows: &[Vec
     out.push_str("</tbody></table></div>");
 }
 
-fn spans(out: &mut String, inside: &[Span]) {
+/// What spans stand in.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Within {
+    Text,
+    /// A link: another one in there (the picture of a badge) would end it, so that one is only named.
+    Link,
+}
+
+fn spans(out: &mut String, inside: &[Span], within: Within) {
     for span in inside {
         match span {
             Span::Text(text) => html::text(out, text),
             Span::Code(text) => html::element(out, "code", "in", text),
             Span::Html(text) => html::element(out, "code", "raw", text),
-            Span::Emphasis(inside) => tagged(out, "em", inside),
-            Span::Strong(inside) => tagged(out, "strong", inside),
-            Span::Strike(inside) => tagged(out, "del", inside),
-            Span::Link { to, title, spans: inside } => link(out, to, title, inside),
+            Span::Emphasis(inside) => tagged(out, "em", inside, within),
+            Span::Strong(inside) => tagged(out, "strong", inside, within),
+            Span::Strike(inside) => tagged(out, "del", inside, within),
+            Span::Link { to, title, spans: inside } => link(out, to, title, inside, within),
             Span::Picture { to, title, spans: inside } => {
                 out.push_str("<span class=\"picture\">picture: ");
-                link(out, to, title, inside);
+                link(out, to, title, inside, within);
                 out.push_str("</span>");
             }
             Span::SoftBreak => out.push('\n'),
@@ -129,15 +137,15 @@ fn spans(out: &mut String, inside: &[Span]) {
     }
 }
 
-fn tagged(out: &mut String, tag: &str, inside: &[Span]) {
+fn tagged(out: &mut String, tag: &str, inside: &[Span], within: Within) {
     out.push_str(&format!("<{tag}>"));
-    spans(out, inside);
+    spans(out, inside, within);
     out.push_str(&format!("</{tag}>"));
 }
 
 /// Adds a link. Where it leads is always to be read; only pages and mail can be followed.
-fn link(out: &mut String, to: &str, title: &str, inside: &[Span]) {
-    let followed = may_be_followed(to);
+fn link(out: &mut String, to: &str, title: &str, inside: &[Span], within: Within) {
+    let followed = within == Within::Text && may_be_followed(to);
     if followed {
         out.push_str("<a rel=\"noopener noreferrer\" target=\"_blank\"");
         html::attribute(out, "href", to);
@@ -146,7 +154,7 @@ fn link(out: &mut String, to: &str, title: &str, inside: &[Span]) {
         }
         out.push('>');
     }
-    spans(out, inside);
+    spans(out, inside, if followed { Within::Link } else { within });
     if followed {
         out.push_str("</a>");
     }

@@ -114,6 +114,38 @@ fn other_branches_are_there_and_hidden_with_the_results_that_are_theirs() {
 }
 
 #[test]
+fn branches_are_numbered_where_there_are_several() {
+    let lines = [user("a", "", "x"), user("b", "a", "y"), user("c", "a", "z"), user("d", "", "other root")];
+    let text = transcript(&lines);
+    let found: Vec<_> =
+        text.match_indices("<span class=\"fork\">").map(|(at, mark)| &text[at + mark.len()..]).collect();
+    let wanted = ["branch 1 of 2", "branch 1 of 2", "branch 2 of 2", "branch 2 of 2"];
+    assert!(found.iter().zip(wanted).all(|(text, wanted)| text.starts_with(wanted)) && found.len() == 4, "{text}");
+}
+
+#[test]
+fn a_link_holds_no_other_link_and_both_addresses_are_to_be_read() {
+    for text in [
+        "[![badge](https://img.example/b.png)](https://ci.example/run)",
+        "![see [here](https://ci.example/run)](https://img.example/b.png)",
+        "[*![badge](https://img.example/b.png)*](https://ci.example/run)",
+    ] {
+        let text = transcript(&[user("u", "", text)]);
+        let (_, text) = text.split_once("<div class=\"prose\"").unwrap();
+        assert_eq!(text.matches("<a ").count(), 1, "{text}");
+        for address in ["(https://img.example/b.png)", "(https://ci.example/run)"] {
+            assert!(text.contains(address), "{address}: {text}");
+        }
+    }
+}
+
+#[test]
+fn hidden_characters_in_a_name_are_no_markup_in_the_title() {
+    let page = page(&view(&[line("session_info", "i", "", json!({"name": "a\u{202e}b"}))]));
+    assert!(page.contains("<title>a&lt;U+202E&gt;b</title>"), "{page}");
+}
+
+#[test]
 fn each_tool_shows_what_it_was_asked_in_its_own_way() {
     let table = [
         ("bash", json!({"command": "ls | wc"}), "<i class=\"f\">ls</i>"),
