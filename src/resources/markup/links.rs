@@ -31,7 +31,10 @@ pub fn pieces(text: &str) -> Vec<Piece<'_>> {
         let start = searched + found;
         searched = start + "http".len();
         let inside_a_word = text[..start].ends_with(|c: char| c.is_alphanumeric());
-        let Some(address) = address_at(&text[start..]).filter(|_| !inside_a_word) else { continue };
+        if inside_a_word {
+            continue;
+        }
+        let Some(address) = address_at(&text[start..]) else { continue };
         if start > shown {
             pieces.push(Piece::Text(&text[shown..start]));
         }
@@ -51,11 +54,16 @@ fn address_at(text: &str) -> Option<&str> {
     let end =
         text.find(|c: char| c.is_whitespace() || c.is_control() || "<>\"`|\\^{}".contains(c)).unwrap_or(text.len());
     let mut address = &text[..end];
+    let unopened =
+        |open: char, close: char| address.matches(close).count().saturating_sub(address.matches(open).count());
+    // Only brackets that close are cut off below: they are counted once.
+    let (mut round, mut square) = (unopened('(', ')'), unopened('[', ']'));
     while let Some(last) = address.chars().last() {
-        let unopened =
-            |open: char, close: char| last == close && address.matches(close).count() > address.matches(open).count();
-        if !(".,;:!?'*_~…。，、".contains(last) || unopened('(', ')') || unopened('[', ']')) {
-            break;
+        match last {
+            ')' if round > 0 => round -= 1,
+            ']' if square > 0 => square -= 1,
+            _ if ".,;:!?'*_~…。，、".contains(last) => {}
+            _ => break,
         }
         address = &address[..address.len() - last.len_utf8()];
     }
@@ -96,6 +104,7 @@ mod tests {
             ("xhttp://a.b", None),
             ("https://", None),
             ("http and https", None),
+            ("[see (http://a.b/(c)])].", Some("http://a.b/(c)")),
         ] {
             let found = pieces(text);
             let addresses: Vec<_> =
@@ -109,5 +118,14 @@ mod tests {
                 .collect();
             assert_eq!(all, text);
         }
+    }
+
+    #[test]
+    fn long_texts_are_gone_through_once() {
+        // Going through them again for each character would take minutes.
+        let brackets = format!("http://a{}", ")".repeat(400_000));
+        assert_eq!(pieces(&brackets)[0], Piece::Address("http://a"));
+        let words = "xhttp://".repeat(100_000);
+        assert_eq!(pieces(&words), [Piece::Text(&words)]);
     }
 }
