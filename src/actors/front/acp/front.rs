@@ -154,7 +154,10 @@ impl AcpState {
     }
 
     fn opened(&mut self, pending: &Pending, id: &SessionId) {
-        let Some(session) = self.sessions.get_mut(id) else { return };
+        let Some(session) = self.sessions.get_mut(id) else {
+            // The client closed it while it was being opened.
+            return self.respond(&pending.id, Err(no_session(id)));
+        };
         session.look();
         let usage = session.usage_update(session.used);
         let (modes, options) = (session.choices().modes(), session.choices().options());

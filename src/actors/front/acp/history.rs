@@ -33,7 +33,7 @@ pub(super) struct History {
 pub(super) fn tell(view: &TreeView) -> (Vec<SessionUpdate>, Told) {
     let mut history = History::new(Path::new(&view.header().cwd));
     for entry in view.path() {
-        history.add(entry.id(), &entry.entry().body);
+        history.add(entry.id(), &entry.entry_once().body);
     }
     (history.updates, history.told)
 }
