@@ -75,7 +75,9 @@ pub async fn build(
     let catalogue = live.now();
     let before = chosen.store.view().branch_state();
     let tools: ToolSet = backstage.tools.now().iter().cloned().collect();
-    let active = active_tools(args, &settings, &tools, &chosen, &before)?;
+    let of_extensions: Vec<String> =
+        extensions.registry().tools().iter().map(|tool| tool.declaration().name.clone()).collect();
+    let active = active_tools(args, &settings, &tools, &of_extensions, &chosen, &before)?;
     let Some(choice) = choose_model(args, &settings, &catalogue, &chosen, &before, deck)? else {
         return Err(StartError::Failed(local::no_model(environment).await));
     };
@@ -258,11 +260,13 @@ pub(super) fn all_tools(extensions: &ExtensionRegistry) -> ToolSet {
     tools
 }
 
-/// The active tools: the command line's, those that the resumed branch had, or the settings'.
+/// The active tools: the command line's, or those that the resumed branch had or the settings name with those that
+/// extensions bring.
 fn active_tools(
     args: &HiArgs,
     settings: &Settings,
     tools: &ToolSet,
+    of_extensions: &[String],
     chosen: &ChosenSession,
     before: &BranchState,
 ) -> Result<Vec<String>, StartError> {
@@ -276,7 +280,7 @@ fn active_tools(
         no_builtin_tools: args.tools.no_builtin_tools,
     };
     let names: Vec<&str> = tools.names().collect();
-    let selected = select(&names, &defaults, &[], &flags).map_err(StartError::of)?;
+    let selected = select(&names, &defaults, of_extensions, &flags).map_err(StartError::of)?;
     for name in &selected.unknown {
         warn(&format!("There is no tool named {name}."));
     }
