@@ -57,7 +57,7 @@ pub fn choose(environment: &Environment, args: &HiArgs, settings: &Settings) -> 
         None => SessionDir::of_project(&environment.user_dir, launch),
     };
     let fresh = || NewSession::in_folder(launch);
-    let open = |path: &Path| open(path, args.read_only);
+    let open = |path: &Path| open(path, args.read_only, fresh());
     let create = |new: NewSession| SessionStore::create_in(&dir.path, new).map_err(StartError::of);
     let store = match &args.session {
         SessionChoice::New => create(fresh())?,
@@ -184,11 +184,11 @@ fn find(target: &SessionTarget, dir: &SessionDir) -> Result<PathBuf, StartError>
     }
 }
 
-fn open(path: &Path, read_only: bool) -> Result<SessionStore, StartError> {
-    let cwd = std::env::current_dir().unwrap_or_default();
+/// Opens the session in a file; without one, `new` says what is made.
+fn open(path: &Path, read_only: bool, new: NewSession) -> Result<SessionStore, StartError> {
     let opened: Opened = match read_only {
         true => SessionStore::open_read_only(path),
-        false => SessionStore::open(path, NewSession::in_folder(&cwd)),
+        false => SessionStore::open(path, new),
     }
     .map_err(StartError::of)?;
     opened.damage_notice().iter().chain(&opened.lock_notice).for_each(|notice| warn(notice));

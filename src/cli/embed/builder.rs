@@ -188,6 +188,10 @@ impl Builder {
         environment.argv.clear();
         if let Some(folder) = self.folder {
             environment.cwd = std::path::absolute(folder).map_err(StartError::of)?;
+            if !environment.cwd.is_dir() {
+                let text = format!("There is no folder {} to work in.", environment.cwd.display());
+                return Err(StartError::Failed(text));
+            }
         }
         if let Some(user_dir) = self.user_dir {
             environment.user_dir = std::path::absolute(user_dir).map_err(StartError::of)?;

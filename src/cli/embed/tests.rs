@@ -5,7 +5,10 @@ use tempfile::TempDir;
 use tokio_stream::StreamExt as _;
 
 use super::*;
-use crate::protocol::{Command, Event, StreamEvent};
+use crate::{
+    protocol::{Command, Event, StreamEvent, ToolDeclaration, ToolOutput},
+    tools::{BoxFuture, Tool, ToolContext},
+};
 
 /// A home for one session: the user's folder, the project, and a script of answers.
 struct Stage {
@@ -119,4 +122,50 @@ async fn another_session_takes_the_place_and_streams_of_the_old_one_end() {
     assert!(std::fs::read_to_string(&page).unwrap().starts_with("<!doctype html>"));
     assert!(session.export_html(Path::new("/no/such/folder/page.html")).await.is_err());
     session.close().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_new_session_in_a_file_works_in_the_folder_of_the_builder_and_not_in_that_of_the_process() {
+    let stage = Stage::new(
+        json!([{"calls": [{"name": "bash", "arguments": {"command": "pwd"}}]}, {"text": "{{lastToolResult}}"}]),
+    );
+    let session = stage.builder().session_file(stage.path("new.jsonl")).start().await.unwrap();
+    let answer = session.prompt("where?").await.unwrap().text();
+    let folder = stage.path("project").canonicalize().unwrap();
+    assert_eq!(answer.trim(), folder.to_string_lossy());
+    session.close().await.unwrap();
+}
+
+/// A tool that does no good.
+struct Broken(ToolDeclaration);
+
+impl Tool for Broken {
+    fn declaration(&self) -> &ToolDeclaration {
+        &self.0
+    }
+
+    fn execute(&self, _: ToolContext) -> BoxFuture<'_, ToolOutput> {
+        Box::pin(async { panic!("out of order") })
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_tool_of_the_program_is_active_by_itself_beside_the_usual_ones_and_its_panic_is_a_result() {
+    let call = |name: &str| json!({"calls": [{"name": name, "arguments": {"command": "echo fine"}}]});
+    let text = json!({"text": "{{lastToolResult}}"});
+    let stage = Stage::new(json!([call("broken"), text, call("bash"), text]));
+    let parameters = json!({"type": "object"});
+    let tool = Broken(ToolDeclaration { name: "broken".into(), parameters, ..ToolDeclaration::default() });
+    let session = stage.builder().in_memory().tool(tool).start().await.unwrap();
+    let broken = session.prompt("one").await.unwrap().text();
+    assert!(broken.contains("out of order"), "{broken}");
+    assert_eq!(session.prompt("two").await.unwrap().text().trim(), "fine");
+    session.close().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_folder_that_is_not_there_is_named() {
+    let stage = Stage::new(json!([]));
+    let error = stage.builder().folder(stage.path("gone")).in_memory().start().await.unwrap_err().to_string();
+    assert!(error.starts_with("There is no folder ") && error.contains("/gone"), "{error}");
 }
