@@ -82,7 +82,8 @@ impl LiveTools {
         self.now().iter().find(|tool| tool.declaration().name == name).cloned()
     }
 
-    /// Adds a tool of `owner`, or changes it; `active` ones are for every agent, also for one that comes later. It replaces one of the same name that was there from the start.
+    /// Adds a tool of `owner`, or changes it; `active` ones are for every agent, also for one that comes later. It
+    /// replaces one of the same name that was there from the start.
     ///
     /// # Errors
     /// Another owner has added one of that name.
