@@ -47,7 +47,8 @@ fn two_turns() -> Vec<Reply> {
 /// Events without ids, times and places: what two runs of the same thing have in common.
 fn essence(events: &[Value], sandbox: &Sandbox) -> Vec<Value> {
     fn strip(value: &mut Value) {
-        const VOLATILE: [&str; 7] = ["id", "parentId", "entryId", "timestamp", "durationMs", "sessionId", "cwd"];
+        const VOLATILE: [&str; 8] =
+            ["id", "parentId", "entryId", "timestamp", "durationMs", "sessionId", "cwd", "wall_time_seconds"];
         match value {
             Value::Object(map) => {
                 map.retain(|name, _| !VOLATILE.contains(&name.as_str()));

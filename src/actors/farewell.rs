@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use ractor::{Actor, ActorProcessingErr, ActorRef};
 
-use super::{chain::Asking, shared::AgentShared};
+use super::shared::AgentShared;
 use crate::protocol::{ask::AskPoint, session_change::SessionShutdownAsk};
 
 /// The worker.
@@ -30,7 +30,7 @@ impl Actor for Farewell {
         ask: SessionShutdownAsk,
         shared: &mut Arc<AgentShared>,
     ) -> Result<(), ActorProcessingErr> {
-        let asking = Asking { agent: shared.id.clone(), after: shared.last_seq() };
+        let asking = shared.asking();
         let walked = shared.config.chain.farewell(&asking, ask).await;
         shared.report_failures(AskPoint::SessionShutdown, walked.failures);
         myself.stop(None);

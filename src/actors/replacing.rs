@@ -9,7 +9,6 @@ use ractor::{Actor, ActorProcessingErr, ActorRef};
 use super::{
     address::Recipient,
     agent_factory::{AgentFactory, MadeAgent, OpenSession},
-    chain::Asking,
     extensions::ExtensionsMsg,
     fleet::{CloseAgent, FleetMsg, OpenAgent},
     front::client::AgentClient,
@@ -144,7 +143,7 @@ impl ReplaceWork {
             SessionChange::Reload => return false,
         };
         let point: AskPoint = ask.point();
-        let asking = Asking { agent: old.id.clone(), after: old.last_seq() };
+        let asking = old.asking();
         let walked = old.config.chain.objects(&asking, ask).await;
         old.report_failures(point, walked.failures);
         walked.value

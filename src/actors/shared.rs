@@ -13,7 +13,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 
 use super::{
     address::{Recipient, Slot},
-    chain::Chain,
+    chain::{Asking, Chain},
     compactor::CompactorMsg,
     event_bus::{self, BusMsg},
     extension::ExtMsg,
@@ -344,6 +344,12 @@ impl AgentShared {
     #[must_use]
     pub fn last_seq(&self) -> Seq {
         Seq { epoch: self.epoch.load(Ordering::Relaxed), n: self.sent.load(Ordering::Relaxed) }
+    }
+
+    /// Who asks extensions something now: they see all events up to here first.
+    #[must_use]
+    pub fn asking(&self) -> Asking {
+        Asking { agent: self.id.clone(), after: self.last_seq() }
     }
 
     /// What is selected. Held only for a moment: never across an await.

@@ -18,7 +18,6 @@ use super::{
     address::{Addr, Recipient},
     batch::{ABORTED, Finished, INTERRUPTED},
     call_guard::{CallGuard, GuardWork},
-    chain::Asking,
     restart::Exit,
     session_writer::WriterMsg,
     shared::AgentShared,
@@ -92,8 +91,6 @@ pub struct BatchArgs {
     pub context: ToolContext,
     /// The active tools.
     pub tools: Arc<Vec<Arc<dyn Tool>>>,
-    /// Who asks guards.
-    pub asking: Asking,
     /// The span of the turn.
     pub span: Span,
 }
@@ -310,7 +307,7 @@ impl BatchState {
         }
         let work = GuardWork {
             chain: chain.clone(),
-            asking: self.args.asking.clone(),
+            asking: self.args.shared.asking(),
             tool,
             call: ToolCall { arguments, ..self.args.calls[place].clone() },
             place,
@@ -391,7 +388,6 @@ impl BatchState {
             tool,
             context,
             chain: self.args.shared.config.chain.clone(),
-            asking: self.args.asking.clone(),
             shared: self.args.shared.clone(),
             place,
             batch,

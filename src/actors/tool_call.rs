@@ -6,12 +6,7 @@ use std::{sync::Arc, time::Instant};
 use ractor::{Actor, ActorProcessingErr, ActorRef};
 use tracing::{Instrument, Span};
 
-use super::{
-    address::Addr,
-    chain::{Asking, Chain},
-    shared::AgentShared,
-    tool_batch::BatchMsg,
-};
+use super::{address::Addr, chain::Chain, shared::AgentShared, tool_batch::BatchMsg};
 use crate::{
     protocol::ask::{AskPoint, ToolResultAsk},
     tools::{Tool, ToolContext},
@@ -25,8 +20,6 @@ pub struct ToolWork {
     pub context: ToolContext,
     /// Extensions that see the result.
     pub chain: Chain,
-    /// Who asks them.
-    pub asking: Asking,
     /// The agent.
     pub shared: Arc<AgentShared>,
     /// The call's place.
@@ -59,13 +52,13 @@ impl Actor for ToolCallWorker {
 }
 
 async fn run(work: ToolWork) {
-    let ToolWork { tool, context, chain, asking, shared, place, batch, .. } = work;
+    let ToolWork { tool, context, chain, shared, place, batch, .. } = work;
     let begun = Instant::now();
     let asks = chain.has(AskPoint::ToolResult).then(|| (context.tool_call_id.clone(), context.arguments.clone()));
     let mut output = tool.execute(context).await;
     if let Some((tool_call_id, input)) = asks {
         let ask = ToolResultAsk { tool_name: tool.declaration().name.clone(), tool_call_id, input, output };
-        let walked = chain.tool_result(&asking, ask).await;
+        let walked = chain.tool_result(&shared.asking(), ask).await;
         shared.report_failures(AskPoint::ToolResult, walked.failures);
         output = walked.value;
     }

@@ -25,7 +25,6 @@ use tokio_util::sync::CancellationToken;
 
 use super::{
     address::{Addr, Recipient},
-    chain::Asking,
     compaction,
     compactor::{CompactorMsg, Left},
     event_bus::BusMsg,
@@ -339,10 +338,6 @@ impl LoopState {
 
     fn inputs(&self) -> Recipient<Input> {
         Recipient::new(self.me.clone(), LoopMsg::Input)
-    }
-
-    fn asking(&self) -> Asking {
-        Asking { agent: self.shared.id.clone(), after: self.shared.last_seq() }
     }
 
     /// Whether the context has grown into the reserve of the model's window.

@@ -63,7 +63,7 @@ impl Summariser {
             let selection = shared.selection();
             (selection.model.clone()?, selection.thinking, selection.retry)
         };
-        let asking = Asking { agent: shared.id.clone(), after: shared.last_seq() };
+        let asking = shared.asking();
         Some(Self { shared, asking, model, thinking, retry, source, reserve, cancel, usage: Mutex::default() })
     }
 

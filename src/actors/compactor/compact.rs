@@ -6,7 +6,6 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     actors::{
-        chain::Asking,
         compaction::{self, CANCELLED, Plan, conversation, prompts, request::Summariser},
         shared::AgentShared,
         turn_io::Compacted,
@@ -117,7 +116,7 @@ async fn ask_extensions(
         reason: job.reason,
         will_retry: job.will_retry,
     };
-    let asking = Asking { agent: shared.id.clone(), after: shared.last_seq() };
+    let asking = shared.asking();
     let check = |draft: &CompactionDraft| tree.check(&body(plan, draft)).map_err(|fault| fault.to_string());
     let walked = shared.config.chain.before_compact(&asking, ask, check).await;
     shared.report_failures(AskPoint::BeforeCompact, walked.failures);

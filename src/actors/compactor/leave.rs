@@ -6,7 +6,6 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     actors::{
-        chain::Asking,
         compaction::{self, BranchPlan, conversation, prompts, request::Summariser},
         shared::AgentShared,
     },
@@ -80,7 +79,7 @@ async fn ask_extensions(
         common_ancestor_id: ask.target.as_ref().and_then(|id| tree.common_ancestor(id)).map(|entry| entry.id().clone()),
         entries_to_summarize: tree.left_for(ask.target.as_ref()).iter().rev().map(|entry| entry.entry()).collect(),
     };
-    let asking = Asking { agent: shared.id.clone(), after: shared.last_seq() };
+    let asking = shared.asking();
     let walked = shared.config.chain.before_tree(&asking, question).await;
     shared.report_failures(AskPoint::BeforeTree, walked.failures);
     match walked.value {

@@ -106,7 +106,7 @@ impl LoopState {
                 drop(self.shared.jobs.try_tell(JobsMsg::Look { command, reply }));
             }
             Command::Bash { id, command, exclude_from_context } => {
-                let run = JobsMsg::Run { id, command, exclude_from_context, asking: self.asking(), reply };
+                let run = JobsMsg::Run { id, command, exclude_from_context, asking: self.shared.asking(), reply };
                 if let Err(JobsMsg::Run { reply, .. }) = self.shared.jobs.try_tell(run) {
                     reply.send(Err(CommandError::Lost));
                 }

@@ -78,7 +78,7 @@ impl LoopState {
         let pictures = self.shared.config.facts.pictures;
         let work = InputWork {
             chain: self.shared.config.chain.clone(),
-            asking: self.asking(),
+            asking: self.shared.asking(),
             ask,
             pictures: self.selected().0.map_or(pictures, |model| pictures.for_model(&model)),
             to: to.clone(),

@@ -46,7 +46,8 @@ impl LoopState {
 
     pub(super) async fn spawn_asker(&mut self, myself: &ActorRef<LoopMsg>, work: Work, ask: Ask) -> Option<Input> {
         let label = ask.point().name();
-        let message = AskWork { shared: self.shared.clone(), asking: self.asking(), ask, to: self.inputs(), work };
+        let message =
+            AskWork { shared: self.shared.clone(), asking: self.shared.asking(), ask, to: self.inputs(), work };
         let spawned = spawn_worker("Asker", label, Asker, (), message, myself.get_cell()).await;
         self.waits_for("Asker", work, spawned, |_| None)
     }
@@ -59,7 +60,8 @@ impl LoopState {
         entries: Vec<NewEntry>,
     ) -> Option<Input> {
         let to = Recipient::new(self.me.clone(), move |entries| LoopMsg::Checked { work, entries });
-        let message = CheckWork { shared: self.shared.clone(), asking: self.asking(), entries: entries.clone(), to };
+        let message =
+            CheckWork { shared: self.shared.clone(), asking: self.shared.asking(), entries: entries.clone(), to };
         match spawn_worker("StoreCheck", "", StoreCheck, (), message, myself.get_cell()).await {
             Ok(addr) => {
                 let id = addr.id();
@@ -87,7 +89,7 @@ impl LoopState {
             thinking,
             system_prompt,
             cancel: Self::token(),
-            asking: self.asking(),
+            asking: self.shared.asking(),
             to: Recipient::new(self.me.clone(), LoopMsg::Prepared),
             work,
         };
@@ -134,7 +136,6 @@ impl LoopState {
             places,
             context: ToolContext { operations, ..self.tool_context() },
             tools: Arc::new(self.shared.active_tools()),
-            asking: self.asking(),
             span: self.spans.current(),
         };
         let label = self.shared.id.to_string();
