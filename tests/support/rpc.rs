@@ -155,9 +155,15 @@ impl Rpc {
     /// Waits for so many more records, or for the end of the output.
     pub async fn some_records(&mut self, count: usize) {
         for _ in 0..count {
-            // A program that has nothing more to say is as good a moment as any other.
-            let next = tokio::time::timeout(std::time::Duration::from_millis(150), self.records.recv()).await;
-            let Ok(Some(record)) = next else { return };
+            let record = if self.seen.is_empty() {
+                // A start takes as long as it takes: killed before it, no program would ever answer on a busy machine.
+                within("the first record", self.records.recv()).await
+            } else {
+                // A program that has nothing more to say is as good a moment as any other.
+                let patience = std::time::Duration::from_millis(150);
+                tokio::time::timeout(patience, self.records.recv()).await.unwrap_or_default()
+            };
+            let Some(record) = record else { return };
             self.seen.push(record);
         }
     }
