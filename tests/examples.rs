@@ -232,3 +232,24 @@ async fn a_command_of_an_extension_begins_a_new_session_and_goes_on_there() {
     let finished = finish(sandbox.command_of(example("commands"), &["-p", "--model", "mock/m1", "/fresh"]), "").await;
     assert!(finished.stderr.contains("not replaced in this mode"), "{}", finished.stderr);
 }
+
+#[tokio::test]
+async fn an_answer_is_heard_behind_more_commands_than_are_read_ahead() {
+    let sandbox = Sandbox::new(replies([text("the report")])).await;
+    let mut rpc = Rpc::start(sandbox.command_of(example("commands"), &["--mode", "rpc", "--model", "mock/m1"]));
+    rpc.send(json!({"id": "report", "type": "prompt", "message": "/standup"})).await;
+    let id = rpc.until("extension_ui_request").await["id"].clone();
+    rpc.send(json!({"type": "extension_ui_response", "id": id, "value": "all of it"})).await;
+    rpc.until("agent_settled").await;
+    rpc.send(json!({"id": "new", "type": "new_session"})).await;
+    let confirm = rpc.until_that("a question", |record| record["method"] == "confirm").await;
+    for at in 0..200 {
+        rpc.send(json!({"id": format!("{at}"), "type": "get_state"})).await;
+    }
+    rpc.send(json!({"type": "extension_ui_response", "id": confirm["id"], "confirmed": true})).await;
+    let new = rpc.until_that("the new session", |record| record["id"] == "new").await;
+    assert_eq!(new["data"], json!({"cancelled": false}));
+    let last = rpc.until_that("the last state", |record| record["id"] == "199").await;
+    assert_eq!(last["data"]["messageCount"], 0, "it is that of the new session: {last}");
+    assert_eq!(rpc.close().await, Some(0));
+}

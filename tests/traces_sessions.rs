@@ -118,6 +118,8 @@ async fn what_is_no_session_is_refused_and_left_as_it_is_fc_104() {
         assert!(error.contains(named), "{error}");
     }
     assert_eq!(sandbox.read(&foreign), "not json\n{}\n");
+    let error = rpc.refused(json!({"type": "switch_session", "sessionPath": ""})).await;
+    assert!(error.contains("empty"), "{error}");
     rpc.prompt("b").await;
     assert_eq!(texts(&mut rpc).await, ["a", "re a", "b", "re b"]);
 }
@@ -134,6 +136,21 @@ async fn damage_is_told_and_an_empty_path_is_refused_when_another_session_is_ope
     let refused = rpc.refused(json!({"type": "switch_session", "sessionPath": ""})).await;
     assert!(refused.contains("path is empty"), "{refused}");
     assert_eq!(file(&mut rpc).await, damaged);
+}
+
+#[tokio::test]
+async fn no_session_is_made_in_a_folder_that_is_gone() {
+    let sandbox = obliging().await;
+    let mut rpc = sandbox.rpc(&[]).await;
+    rpc.prompt("a").await;
+    let files = sandbox.session_files();
+    std::fs::remove_dir_all(&sandbox.project).unwrap();
+    for command in ["clone", "new_session"] {
+        let error = rpc.refused(json!({"type": command})).await;
+        assert!(error.contains(sandbox.project.to_str().unwrap()), "{error}");
+        assert_eq!(sandbox.session_files(), files, "{command} left a file that nobody can open");
+    }
+    assert_eq!(texts(&mut rpc).await, ["a", "re a"]);
 }
 
 #[tokio::test]

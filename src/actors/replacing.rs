@@ -109,6 +109,10 @@ struct Next {
 impl ReplaceWork {
     async fn carry_out(&self) -> Result<Replaced, String> {
         let old = &self.client.shared;
+        // A file without a name could never be written.
+        if matches!(&self.change, SessionChange::Open(path) if path.is_empty()) {
+            return Err("The path of the session is empty: name the file of a session.".to_owned());
+        }
         if self.objects(old).await {
             return Ok(Replaced::Cancelled);
         }
@@ -158,8 +162,13 @@ impl ReplaceWork {
         let read_only = current.writable().err();
         let makes_one =
             matches!(self.change, SessionChange::New { .. } | SessionChange::Fork(_) | SessionChange::Clone);
-        if makes_one && let Some(error) = &read_only {
-            return Err(error.to_string());
+        if makes_one {
+            if let Some(error) = &read_only {
+                return Err(error.to_string());
+            }
+            // It would lie in the same folder: before a file is written that nobody can open.
+            let path = path.as_deref().unwrap_or(Path::new(""));
+            check_folder(view.header(), path).map_err(|error| error.to_string())?;
         }
         let stays = match &self.change {
             SessionChange::Reload => true,

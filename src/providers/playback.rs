@@ -169,6 +169,8 @@ impl Stage {
 
     fn flush(&mut self) {
         if !self.read.is_empty() {
+            // A long answer is a million of them.
+            self.read.shrink_to_fit();
             self.steps.push(Step::Emit(std::mem::take(&mut self.read)));
         }
         self.deltas_read = 0;

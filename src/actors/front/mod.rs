@@ -8,7 +8,7 @@
 //! | [`program`], [`watch`] | a program with agents inside, and events as a stream |
 //! | [`page`], [`exporter`] | a session as a page, and the worker that writes it |
 //! | [`acp`] | the Agent Client Protocol: editors, several sessions |
-//! | [`stdin`], [`rpc`], [`rpc_data`], [`rpc_stats`], [`rpc_stream`] | RPC mode |
+//! | [`stdin`], [`rpc`], [`rpc_data`], `rpc_pending`, [`rpc_stats`], [`rpc_stream`] | RPC mode |
 
 pub mod acp;
 pub mod client;
@@ -18,6 +18,7 @@ pub mod printer;
 pub mod program;
 pub mod rpc;
 pub mod rpc_data;
+mod rpc_pending;
 pub mod rpc_stats;
 pub mod rpc_stream;
 pub mod stdin;

@@ -5,7 +5,7 @@
 //! before it: it waits until this front has seen the bus up to there. Questions about state are answered from the
 //! front's own view, which holds exactly what the client has been told.
 
-use std::{collections::VecDeque, mem, path::PathBuf, sync::Arc};
+use std::{mem, path::PathBuf, sync::Arc};
 
 use ractor::{Actor, ActorCell, ActorId, ActorProcessingErr, ActorRef, SupervisionEvent};
 use tokio::sync::OwnedSemaphorePermit;
@@ -13,7 +13,9 @@ use tokio::sync::OwnedSemaphorePermit;
 use super::{
     client::AgentClient,
     exporter::{ExportWork, Exporter},
-    rpc_data, rpc_stream,
+    rpc_data,
+    rpc_pending::{Asker, Pending, Waiting},
+    rpc_stream,
     stdin::{self, Line},
     stdout::{Chunk, Form, Release, Stdout},
 };
@@ -28,7 +30,7 @@ use crate::{
         spawn::{ended, spawn, spawn_worker},
         subscriber::{Backlog, Delivered, Delivery, SubscriberKind},
     },
-    extensions::backstage::{Changed, WantedSession},
+    extensions::backstage::WantedSession,
     protocol::{
         Command, Event,
         event::Seq,
@@ -101,19 +103,6 @@ pub enum RpcMsg {
     Flushed,
 }
 
-/// The session is being replaced; the client's lines wait meanwhile.
-struct Pending {
-    worker: Option<ActorId>,
-    asker: Asker,
-    lines: VecDeque<Line>,
-}
-
-/// Who wants another session, and is told what came of it.
-enum Asker {
-    Client { id: Option<RequestId>, command: &'static str },
-    Extension(Changed),
-}
-
 /// State of the front.
 pub struct RpcState {
     agent: AgentClient,
@@ -181,7 +170,7 @@ impl Actor for Rpc {
             }
             RpcMsg::Line(line) if state.pending.is_some() && state.passes(&line) => {}
             RpcMsg::Line(line) => match &mut state.pending {
-                Some(pending) => pending.lines.push_back(line),
+                Some(pending) => pending.waiting.push(line),
                 None => state.line(&myself, line).await,
             },
             RpcMsg::Delivery(delivery) => state.deliver(delivery),
@@ -276,7 +265,7 @@ impl RpcState {
         // either.
         let Line::Text(line, place) = line else { return self.end(0) };
         match parse_line(&line) {
-            Incoming::Refused(response) => self.respond(&response, Some(place)),
+            Incoming::Refused(response) => self.respond(&response, place),
             // An answer gets no response.
             Incoming::UiResponse(UiResponse { id, answer }) => {
                 self.agent.send(Command::Answer { id: id.into(), answer }, ReplyTo::nobody());
@@ -306,7 +295,7 @@ impl RpcState {
         let worker = spawn_worker("Replacing", "", Replacing, (), work, myself.get_cell()).await;
         let failed = worker.as_ref().err().map(|exit| Replaced::Failed(exit.cause().to_owned()));
         let worker = worker.ok().map(|worker| worker.id());
-        self.pending = Some(Pending { worker, asker, lines: VecDeque::new() });
+        self.pending = Some(Pending { worker, asker, waiting: Waiting::default() });
         if let Some(failed) = failed {
             self.me.tell(RpcMsg::Replaced(failed));
         }
@@ -314,7 +303,7 @@ impl RpcState {
 
     /// Answers the wish for another session, and goes on with the lines that waited.
     async fn replaced(&mut self, myself: &ActorRef<RpcMsg>, replaced: Replaced) {
-        let Some(Pending { asker, mut lines, .. }) = self.pending.take() else { return };
+        let Some(Pending { asker, mut waiting, .. }) = self.pending.take() else { return };
         let answer = match replaced {
             Replaced::Failed(cause) => Err(cause),
             Replaced::Cancelled => Ok(None),
@@ -335,10 +324,11 @@ impl RpcState {
             }
             Asker::Extension(then) => then(answer.map(|done| done.map(|_| self.agent.shared.id.clone()))),
         }
-        while let Some(line) = lines.pop_front() {
+        while let Some(line) = waiting.pop() {
             self.line(myself, line).await;
             if let Some(pending) = &mut self.pending {
-                return pending.lines.extend(lines);
+                pending.waiting = waiting;
+                return;
             }
         }
     }
@@ -391,17 +381,17 @@ impl RpcState {
         id: Option<RequestId>,
         name: &'static str,
         question: &RpcCommand,
-        place: OwnedSemaphorePermit,
+        place: Option<OwnedSemaphorePermit>,
     ) {
         let tree = self.agent.shared.tree();
         if let Some(chunk) = tree.and_then(|tree| rpc_stream::answer(&tree, id.as_ref(), question)) {
-            return self.out.write(Chunk { written: Some(given_back(place)), ..chunk });
+            return self.out.write(Chunk { written: place.map(given_back), ..chunk });
         }
         let response = match rpc_data::answer(&self.agent.shared, &self.view, question) {
             Ok(data) => Response::done(id, name, data),
             Err(error) => Response::failed(id, name, error),
         };
-        self.respond(&response, Some(place));
+        self.respond(&response, place);
     }
 
     fn respond(&self, response: &Response, place: Option<OwnedSemaphorePermit>) {

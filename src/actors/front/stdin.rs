@@ -22,8 +22,8 @@ const AHEAD: usize = 64;
 /// What comes from standard input.
 #[derive(Debug)]
 pub enum Line {
-    /// A line without its end; the permit frees its place.
-    Text(Vec<u8>, OwnedSemaphorePermit),
+    /// A line without its end; the permit frees its place, which a line that waits for long has given up.
+    Text(Vec<u8>, Option<OwnedSemaphorePermit>),
     /// There is no more.
     End,
 }
@@ -61,7 +61,7 @@ fn read(runtime: &Handle, to: &Recipient<Line>) {
             continue;
         }
         let Ok(place) = runtime.block_on(places.clone().acquire_owned()) else { break };
-        if !to.deliver(Line::Text(line, place)) {
+        if !to.deliver(Line::Text(line, Some(place))) {
             return;
         }
     }

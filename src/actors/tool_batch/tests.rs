@@ -5,7 +5,7 @@ use crate::{
     actors::testing::{Bench, Ext, FnTool, Parts, Reaction, find, moment, output_of, text_of, within},
     protocol::{
         Command,
-        ask::{Ask, Verdict},
+        ask::{Ask, ToolCallVerdict, Verdict},
     },
     tools::{Local, Operations, ToolSet},
 };
@@ -254,4 +254,28 @@ async fn in_plan_mode_commands_run_where_nothing_can_be_changed_and_nothing_else
         assert_eq!(results[0].1 == "confined", is_confined, "{results:?}");
         assert!(results[1].0 && results[1].1.contains("Plan mode is on"), "{results:?}");
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_extension_has_seen_the_start_of_a_call_before_it_is_asked_about_it() {
+    let log = Arc::new(std::sync::Mutex::new(Vec::new()));
+    let (asked, seen) = (log.clone(), log.clone());
+    let guard = Ext::new("guard", &[AskPoint::ToolCall], move |ask| {
+        if let Ask::ToolCall(ask) = ask {
+            asked.lock().unwrap().push(format!("?{}", ask.input["say"].as_str().unwrap()));
+        }
+        Reaction::Say(Verdict::ToolCall(ToolCallVerdict::Allow { input: None }))
+    })
+    .observing(move |observed| {
+        let starts = observed.events.iter().filter_map(|event| match &event.event {
+            Event::ToolExecutionStart { call } => Some(format!("+{}", call.place)),
+            _ => None,
+        });
+        seen.lock().unwrap().extend(starts);
+    });
+    let calls: Vec<_> = ["0", "1", "2"].map(|say| json!({"name": "slow", "arguments": {"say": say}})).into();
+    let turns = json!([{"calls": calls}, "done"]);
+    let parts = Parts { turns, tools: tools(), extensions: vec![Arc::new(guard)], ..Parts::default() };
+    parts.start().await.run("go").await;
+    assert_eq!(*log.lock().unwrap(), ["+0", "?0", "+1", "?1", "+2", "?2"]);
 }

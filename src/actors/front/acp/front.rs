@@ -8,6 +8,7 @@ use agent_client_protocol_schema::v1::{
 };
 use ractor::{ActorId, ActorRef};
 use serde_json::{json, value::RawValue};
+use tokio::sync::OwnedSemaphorePermit;
 
 use super::{
     AcpArgs, AcpMsg, form,
@@ -333,6 +334,12 @@ impl AcpState {
         };
         self.respond(&request, response);
         self.update(id, updates);
+    }
+
+    /// Gives the place of a line free when everything that was said so far is out: a client that asks and does not read
+    /// is not read either.
+    pub(super) fn give_back(&self, place: Option<OwnedSemaphorePermit>) {
+        self.out.write(Chunk { written: Some(Box::new(move || drop(place))), ..Chunk::default() });
     }
 
     /// Ends the process with this code when everything is out.

@@ -161,7 +161,10 @@ impl Actor for Acp {
         state: &mut AcpState,
     ) -> Result<(), ActorProcessingErr> {
         match message {
-            AcpMsg::Line(Line::Text(line, _place)) => state.line(&myself, &line).await,
+            AcpMsg::Line(Line::Text(line, place)) => {
+                state.line(&myself, &line).await;
+                state.give_back(place);
+            }
             AcpMsg::Line(Line::End) => state.end(0),
             AcpMsg::Made(made) => state.made(*made),
             AcpMsg::Worked { worker, outcome } => state.worked(worker, outcome),
