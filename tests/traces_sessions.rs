@@ -134,7 +134,7 @@ async fn damage_is_told_and_an_empty_path_is_refused_when_another_session_is_ope
     rpc.prompt("two").await;
     assert!(rpc.stderr().contains("is damaged: 1 line cannot be read"), "{}", rpc.stderr());
     let refused = rpc.refused(json!({"type": "switch_session", "sessionPath": ""})).await;
-    assert!(refused.contains("path is empty"), "{refused}");
+    assert!(refused.contains("path of the session is empty"), "{refused}");
     assert_eq!(file(&mut rpc).await, damaged);
 }
 

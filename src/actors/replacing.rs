@@ -187,7 +187,6 @@ impl ReplaceWork {
         let (store, text, notices) = match &self.change {
             SessionChange::Reload => (current.clone(), None, Vec::new()),
             SessionChange::Open(_) if stays => (current.clone(), None, Vec::new()),
-            SessionChange::Open(path) if path.is_empty() => return Err("The session's path is empty.".to_owned()),
             SessionChange::Open(path) => {
                 let opened = match &read_only {
                     None => SessionStore::open(Path::new(path), new(None)),
