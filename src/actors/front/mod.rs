@@ -25,9 +25,12 @@ pub mod stdin;
 pub mod stdout;
 pub mod watch;
 
-use std::io::Write;
+use std::{io::Write, time::Duration};
 
 use crate::protocol::{Event, hidden, message::text_of};
+
+/// What a restarting agent gets before a prompt whose answer was lost is sent again.
+pub const AGAIN: Duration = Duration::from_millis(20);
 
 /// Says something on standard error, in a line of its own.
 pub fn complain(text: &str) {

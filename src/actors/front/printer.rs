@@ -4,11 +4,12 @@
 //! prints the text of the last answer. Both say on standard error what went wrong, and both end the process with 1
 //! when the last answer failed.
 
-use std::{collections::VecDeque, io::IsTerminal, sync::Arc, time::Duration};
+use std::{collections::VecDeque, io::IsTerminal, sync::Arc};
 
 use ractor::{Actor, ActorCell, ActorProcessingErr, ActorRef};
 
 use super::{
+    AGAIN,
     client::AgentClient,
     complain,
     stdout::{Chunk, Form, Release, Stdout},
@@ -35,9 +36,6 @@ pub const DENIED: i32 = 5;
 
 /// The exit code of a run that could not save its session.
 pub const NOT_SAVED: i32 = 6;
-
-/// What a restarting agent gets before a prompt whose answer was lost is sent again.
-const AGAIN: Duration = Duration::from_millis(20);
 
 /// What is printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

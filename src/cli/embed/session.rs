@@ -3,7 +3,6 @@
 use std::{
     path::{Path, PathBuf},
     sync::{Arc, Mutex},
-    time::Duration,
 };
 
 use tokio::sync::oneshot;
@@ -17,6 +16,7 @@ use crate::{
         extension_commands,
         fleet::Agents,
         front::{
+            AGAIN,
             client::AgentClient,
             exporter,
             program::{ProgramFactory, ProgramMsg},
@@ -37,9 +37,6 @@ use crate::{
     providers::credentials::settle,
     store::tree::TreeView,
 };
-
-/// What a restarting agent gets before a prompt whose answer was lost is sent again.
-const AGAIN: Duration = Duration::from_millis(20);
 
 /// What went wrong, in words for people.
 #[derive(Debug, thiserror::Error)]

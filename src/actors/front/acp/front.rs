@@ -1,6 +1,6 @@
 //! The state of the front: sessions, what their agents say, and what the client is told.
 
-use std::{collections::HashMap, sync::Arc, time::Duration};
+use std::{collections::HashMap, sync::Arc};
 
 use agent_client_protocol_schema::v1::{
     Error, ErrorCode, LoadSessionResponse, NewSessionResponse, Notice, NoticeSeverity, PromptResponse, RequestId,
@@ -24,7 +24,7 @@ use crate::{
     actors::{
         address::{Addr, Recipient},
         front::{
-            complain,
+            AGAIN, complain,
             stdout::{Chunk, Form, Release, Stdout},
             warning_of_hidden,
         },
@@ -40,9 +40,6 @@ use crate::{
         question::{Answer, Question},
     },
 };
-
-/// What a restarting agent gets before a prompt whose answer was lost is sent again.
-const AGAIN: Duration = Duration::from_millis(20);
 
 /// What a worker's end is an answer to.
 pub(super) struct Pending {
