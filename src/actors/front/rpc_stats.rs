@@ -35,7 +35,7 @@ pub fn stats(shared: &AgentShared, tree: &TreeView) -> StatsData {
 #[must_use]
 pub fn window_usage(shared: &AgentShared, tree: &TreeView) -> Option<ContextUsage> {
     let window = shared.window(tree);
-    (window > 0).then(|| context_usage(tree.context().known_tokens(), window))
+    (window > 0).then(|| context_usage(tree.known_tokens(), window))
 }
 
 /// Nobody knows how long a context is that was just compacted.
