@@ -8,7 +8,7 @@
 //! | [`extension`], [`extension_worker`], [`chain`] | extensions: their actor, its workers, and how they are asked |
 //! | [`extension_commands`], [`extension_host`], [`call_watch`] | their slash commands, the agents as they reach them, model calls as they see them |
 //! | [`compaction`] | what a compaction folds away, what a branch that is left comes to, and the requests for summaries |
-//! | [`agent_factory`] | what makes an agent on a session |
+//! | [`agent_factory`], [`opening`] | what makes an agent on a session; how it is opened and closed while the program runs |
 //! | [`dispatch`] | where a request of a virtual model goes |
 //! | [`front`] | those who give agents work and show what they do |
 //! | [`turn`], [`turn_io`], [`queues`], [`batch`], [`retry`], [`rounds`], [`resume`], [`route_facts`], [`job_news`], [`navigation`], [`restart`] | pure: the turn loop's machine and its parts, the restart policy |
@@ -39,6 +39,7 @@ pub mod job_news;
 pub mod job_worker;
 pub mod jobs;
 pub mod navigation;
+pub mod opening;
 pub mod prepare;
 pub mod provider_stream;
 pub mod queues;

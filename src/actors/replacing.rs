@@ -9,12 +9,9 @@ use ractor::{Actor, ActorProcessingErr, ActorRef};
 use super::{
     address::Recipient,
     agent_factory::{AgentFactory, MadeAgent, OpenSession},
-    extensions::ExtensionsMsg,
-    fleet::{CloseAgent, FleetMsg, OpenAgent},
     front::client::AgentClient,
-    reply::ReplyTo,
     runtime::Parts,
-    shared::{AgentShared, Observer},
+    shared::AgentShared,
 };
 use crate::{
     protocol::{
@@ -120,7 +117,7 @@ impl ReplaceWork {
         let Next { session, text, notices } = self.next(old)?;
         let same = session.store.is(&old.place.store);
         let agent = self.factory.make(session, self.change == SessionChange::Reload).await?;
-        self.open(&agent).await?;
+        self.parts.open(&agent.shared, None, &*self.factory).await.map_err(|error| error.to_string())?;
         let lacks = self.close(old, &agent, same).await;
         let reason = self.change.start_reason();
         agent.shared.publish(vec![Event::SessionStart { reason, previous_session_file: old.place.file() }]);
@@ -219,40 +216,11 @@ impl ReplaceWork {
         let path = store.path();
         check_folder(store.view().header(), path.as_deref().unwrap_or(Path::new("")))
             .map_err(|error| error.to_string())?;
-        let journal = match path {
-            _ if store.is(current) => old.place.journal.clone(),
-            // What waits in a journal is for those who write.
-            Some(path) if read_only.is_none() => Sidecar::open(&path).map_err(|error| error.to_string())?,
-            _ => Sidecar::in_memory(),
+        let journal = match store.is(current) {
+            true => old.place.journal.clone(),
+            false => Sidecar::of(&store).map_err(|error| error.to_string())?,
         };
         Ok(Next { session: OpenSession { store, journal }, text, notices })
-    }
-
-    /// Opens the new agent; its extensions run before it is there to ask them.
-    async fn open(&self, agent: &MadeAgent) -> Result<(), String> {
-        let observers = agent.shared.config.observers.clone();
-        let (reply, running) = ReplyTo::channel();
-        drop(self.parts.extensions.try_tell(ExtensionsMsg::Add(observers.clone(), reply)));
-        let opened = match running.await {
-            Ok(Ok(_)) => {
-                let (reply, opened) = ReplyTo::channel();
-                let open = OpenAgent { shared: agent.shared.clone(), start: None, reply };
-                drop(self.parts.fleet.try_tell(FleetMsg::Open(Box::new(open))));
-                opened.await
-            }
-            other => other,
-        };
-        match opened {
-            Ok(Ok(_)) => Ok(()),
-            failed => {
-                self.let_go(observers);
-                self.factory.retire(&agent.shared).await;
-                Err(match failed {
-                    Ok(Err(error)) => error.to_string(),
-                    _ => "the runtime is ending".to_owned(),
-                })
-            }
-        }
     }
 
     /// Closes the old agent and gives its session's file up, unless the new agent has it. What the file lacks.
@@ -260,22 +228,13 @@ impl ReplaceWork {
         let reason = self.change.start_reason().into();
         let target_session_file = (!same).then(|| new.shared.place.file()).flatten();
         let farewell = SessionShutdownAsk { reason, target_session_file };
-        let (reply, closed) = ReplyTo::channel();
-        let close = CloseAgent { agent: old.id.clone(), farewell, reply };
-        drop(self.parts.fleet.try_tell(FleetMsg::Close(Box::new(close))));
-        // However it ended, it is gone.
-        let _ = closed.await;
+        self.parts.close(old, farewell).await;
         let unsaved = if same { None } else { old.place.store.close().err() };
-        self.let_go(old.config.observers.clone());
-        self.factory.retire(old).await;
+        self.parts.let_go(old, &*self.factory).await;
         unsaved.map(|Unsaved { entries, reason }| {
             let reason = reason.trim_end_matches('.');
             format!("The file of the session before this one lacks the last {entries} entries: {reason}.")
         })
-    }
-
-    fn let_go(&self, observers: Vec<Observer>) {
-        self.parts.extensions.tell(ExtensionsMsg::Remove(observers));
     }
 }
 

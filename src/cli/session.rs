@@ -101,28 +101,24 @@ pub fn choose(environment: &Environment, args: &HiArgs, settings: &Settings) -> 
             SessionStore::fork_file(&source, &dir.path, new).map_err(StartError::of)?.with_claim(claim)
         }
     };
-    let read_only = check_writable(&store, args)?;
+    check_writable(&store, args)?;
     let view = store.view();
     let path = store.path().unwrap_or_default();
     sessions::resolve::check_folder(view.header(), &path).map_err(StartError::of)?;
-    let journal = match store.path() {
-        // What waits in a journal is for those who write.
-        Some(path) if !read_only => Sidecar::open(&path).map_err(StartError::of)?,
-        _ => Sidecar::in_memory(),
-    };
+    let journal = Sidecar::of(&store).map_err(StartError::of)?;
     let chosen = ChosenSession::following(store, journal);
     Ok(ChosenSession { is_first: true, name: args.name.clone(), ..chosen })
 }
 
-/// Whether the session is only read. One that was not asked to be can be looked at all the same where somebody can do
-/// so; a run that was given prompts cannot store them.
-fn check_writable(store: &SessionStore, args: &HiArgs) -> Result<bool, StartError> {
+/// Refuses a session that can only be read, unless that was asked for, or somebody is there who can look at it all the
+/// same: a run that was given prompts cannot store them.
+fn check_writable(store: &SessionStore, args: &HiArgs) -> Result<(), StartError> {
     match store.writable() {
-        Ok(()) => Ok(false),
-        Err(_) if args.read_only => Ok(true),
+        Ok(()) => Ok(()),
+        Err(_) if args.read_only => Ok(()),
         Err(reason) if matches!(args.task, Task::Run(mode) if goes_on(mode)) => {
             warn(&reason.to_string());
-            Ok(true)
+            Ok(())
         }
         Err(reason) => Err(StartError::of(reason)),
     }

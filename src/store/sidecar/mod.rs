@@ -25,7 +25,7 @@ use std::{
 pub use record::{HeldEntry, InputKind, PendingInput, Record};
 pub use replay::RunState;
 
-use super::{StoreError, Syncer, paths::create_private_dir, regular_file};
+use super::{StoreError, Syncer, paths::create_private_dir, regular_file, session::SessionStore};
 
 /// The journal of a session. Clones are handles of the same one.
 #[derive(Clone)]
@@ -85,6 +85,18 @@ impl Sidecar {
     /// memory and written with the next ones.
     pub fn set_keep_going(&self, keep_going: bool) {
         self.lock().keep_going = keep_going;
+    }
+
+    /// The journal of a session: that beside its file, for whoever writes the session; one in memory for whoever only
+    /// reads it, and for a session in memory.
+    ///
+    /// # Errors
+    /// See [`Self::open`].
+    pub fn of(session: &SessionStore) -> Result<Self, StoreError> {
+        match session.path() {
+            Some(path) if session.writable().is_ok() => Self::open(&path),
+            _ => Ok(Self::in_memory()),
+        }
     }
 
     /// Writes records. They are in the file before this returns; when nothing is left to remember, the file is gone.

@@ -24,10 +24,7 @@ use crate::{
         address::{Addr, Recipient},
         agent_factory::OpenSession,
         event_bus,
-        extensions::ExtensionsMsg,
-        fleet::{CloseAgent, FleetMsg, OpenAgent},
         front::{client::AgentClient, complain},
-        reply::ReplyTo,
         runtime::Parts,
         subscriber::SubscriberKind,
     },
@@ -37,6 +34,7 @@ use crate::{
         time::{iso, now_ms},
     },
     store::{
+        replace,
         session::{NewSession, SessionStore},
         sessions::{Listing, Scope, SessionDir, remove::Doomed, resolve},
         sidecar::Sidecar,
@@ -148,16 +146,13 @@ impl Work {
             Some(Existing { id, .. }) => existing_session(dir.as_ref(), cwd, id)?,
         };
         let id = SessionId::new(store.view().header().id.clone());
-        let used = store.view().context().known_tokens().filter(|_| which.is_some()).unwrap_or(0);
+        let used = store.view().known_tokens().filter(|_| which.is_some()).unwrap_or(0);
         let tell = which.is_some_and(|which| which.tell);
         let (history, already) = match tell {
             true => told(&id, store.clone()).await?,
             false => (Vec::new(), Told::default()),
         };
-        let journal = match store.path() {
-            Some(path) => Sidecar::open(&path).map_err(internal)?,
-            None => Sidecar::in_memory(),
-        };
+        let journal = Sidecar::of(&store).map_err(internal)?;
         let made = self.host.make(OpenSession { store, journal }, false).await.map_err(|text| self.failure(text))?;
         let client = AgentClient { shared: made.shared, fleet: self.parts.fleet.clone() };
         // On the list before the bus is there: nothing of what happens from the first moment on is missed.
@@ -169,44 +164,16 @@ impl Work {
         let session = Session::new(id.clone(), client.clone(), subscriber.backlog, translation, used);
         self.front.tell(AcpMsg::Made(Box::new(Made { worker, session, history })));
         let reason = if which.is_some() { SessionStartReason::Resume } else { SessionStartReason::New };
-        self.run(&client, reason).await?;
+        let opened = self.parts.open(&client.shared, Some(reason), &*self.host).await;
+        opened.map_err(internal)?;
         Ok(Outcome::Opened(id))
-    }
-
-    /// Opens the agent; its extensions run before it is there to ask them.
-    async fn run(&self, client: &AgentClient, reason: SessionStartReason) -> Result<(), Error> {
-        let (reply, running) = ReplyTo::channel();
-        let observers = client.shared.config.observers.clone();
-        drop(self.parts.extensions.try_tell(ExtensionsMsg::Add(observers.clone(), reply)));
-        let opened = match running.await {
-            Ok(Ok(_)) => {
-                let (reply, opened) = ReplyTo::channel();
-                let open = OpenAgent { shared: client.shared.clone(), start: Some(reason), reply };
-                drop(self.parts.fleet.try_tell(FleetMsg::Open(Box::new(open))));
-                opened.await
-            }
-            other => other,
-        };
-        let failed = match opened {
-            Ok(Ok(_)) => return Ok(()),
-            Ok(Err(fault)) => fault.to_string(),
-            Err(_) => "the program is ending".to_owned(),
-        };
-        self.parts.extensions.tell(ExtensionsMsg::Remove(observers));
-        self.host.retire(&client.shared).await;
-        Err(error(ErrorCode::InternalError, failed))
     }
 
     async fn close(&self, client: &AgentClient) -> Result<(), Error> {
         let farewell = SessionShutdownAsk { reason: SessionEndReason::Quit, target_session_file: None };
-        let (reply, closed) = ReplyTo::channel();
-        let close = CloseAgent { agent: client.shared.id.clone(), farewell, reply };
-        drop(self.parts.fleet.try_tell(FleetMsg::Close(Box::new(close))));
-        // However it ended, it is gone.
-        let _ = closed.await;
+        self.parts.close(&client.shared, farewell).await;
         let saved = client.shared.place.store.close();
-        self.parts.extensions.tell(ExtensionsMsg::Remove(client.shared.config.observers.clone()));
-        self.host.retire(&client.shared).await;
+        self.parts.let_go(&client.shared, &*self.host).await;
         saved.map_err(|unsaved| {
             let text =
                 format!("the session was not saved whole: {} entries are lost ({})", unsaved.entries, unsaved.reason);
@@ -279,8 +246,7 @@ fn existing_session(dir: Option<&SessionDir>, cwd: &Path, id: &SessionId) -> Res
     let view = store.view();
     resolve::check_folder(view.header(), &path).map_err(internal)?;
     let own = Path::new(&view.header().cwd);
-    let real = |path: &Path| std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    if real(own) != real(cwd) {
+    if !replace::is_same(own, cwd) {
         let text = format!("the session {id} belongs to the folder {}; load it with that `cwd`", own.display());
         return Err(error(ErrorCode::InvalidParams, text));
     }
