@@ -1,0 +1,1 @@
+//! The text that is being written.
