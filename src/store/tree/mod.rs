@@ -120,6 +120,12 @@ impl TreeView {
         self.find(id).map(|entry| entry.entry())
     }
 
+    /// The entry at a place in the file: see [`EntryRef::position`].
+    #[must_use]
+    pub fn entry_at(&self, position: usize) -> Option<EntryRef<'_>> {
+        self.at(u32::try_from(position).ok()?)
+    }
+
     /// All entries in the order of the file.
     pub fn entries(&self) -> impl DoubleEndedIterator<Item = EntryRef<'_>> {
         self.entries_from(0)

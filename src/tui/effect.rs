@@ -1,0 +1,48 @@
+//! What the model wants done.
+
+use super::work::Work;
+use crate::protocol::{Command, session_change::SessionChange};
+
+/// Something that the screen does for its model.
+#[derive(Debug, PartialEq)]
+pub enum Effect {
+    /// Send the agent a command; its answer comes back as [`Msg::Answered`](super::model::Msg::Answered).
+    Send(Command, Purpose),
+    /// Put another session in the place of this one.
+    Replace(SessionChange),
+    /// Have a worker do something; what comes of it comes back as [`Msg::Worked`](super::model::Msg::Worked).
+    Work(Work),
+    /// Open the user's editor on a text.
+    EditOutside(String),
+    /// Put a text into the clipboard.
+    Copy(String),
+    /// Give the terminal a title.
+    Title(String),
+    /// Call a person who looks elsewhere.
+    Notify(String),
+    /// Stop the process until the shell continues it.
+    Suspend,
+    /// End the program.
+    Quit,
+}
+
+/// What a command was sent for: says what its answer means.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Purpose {
+    /// Nothing more: a failure is told.
+    Plain,
+    /// A prompt with this text: when it is refused, the text comes back into the editor.
+    Prompt(String),
+    /// The user's shell command of this number.
+    Bash(String),
+    /// Queued messages come back into the editor.
+    TakeBack,
+    /// The answer is told in these words when it worked.
+    Told(String),
+    /// The overlay in front asked.
+    Overlay,
+    /// The conversation goes on elsewhere.
+    Navigate,
+    /// A slash command asked, which has its own words for the answer.
+    Slash(&'static str),
+}

@@ -1,0 +1,197 @@
+//! What the screen knows: everything that a frame is drawn from.
+
+use std::sync::Arc;
+
+use super::{
+    complete::Menu,
+    editor::Editor,
+    facts::AgentFacts,
+    keys::Keymap,
+    overlay::{Overlay, OverlayContext},
+    queue::LocalQueue,
+    settings::ScreenSettings,
+    surroundings::Surroundings,
+    terminal::InputEvent,
+    theme::Theme,
+    transcript::Transcript,
+    work::WorkDone,
+};
+use crate::{
+    actors::{replacing::Replaced, reply::CommandResult},
+    protocol::{Published, question::Question, view::View},
+    store::tree::Totals,
+};
+
+use super::effect::Purpose;
+
+/// Something that the model hears.
+#[derive(Debug)]
+pub enum Msg {
+    /// It came from the terminal.
+    Input(InputEvent),
+    /// How things are in the agent: events go on from here.
+    Snapshot(Box<View>),
+    /// Something happened in the agent.
+    Happened(Arc<Published>),
+    /// Facts about the agent, as of the last event.
+    Facts(Box<AgentFacts>),
+    /// A command was answered.
+    Answered(Purpose, CommandResult),
+    /// A worker is done.
+    Worked(WorkDone),
+    /// What came of the wish for another session. The facts of the new agent come next.
+    Replaced(Box<Replaced>),
+    /// The user's editor gave this text back; none when it failed or was left without saving.
+    Edited(Result<String, String>),
+    /// Time passed.
+    Tick,
+}
+
+/// Text in the status line, and until when.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Flash {
+    /// The text.
+    pub text: String,
+    /// When it goes away, in milliseconds since the screen began.
+    pub until: u64,
+}
+
+/// See the module.
+pub struct Model {
+    /// What does not change.
+    pub surroundings: Arc<Surroundings>,
+    /// Settings that the screen follows.
+    pub settings: ScreenSettings,
+    /// Colours.
+    pub theme: Theme,
+    /// Which key means what.
+    pub keymap: Keymap,
+    /// Columns and rows.
+    pub size: (u16, u16),
+    /// Milliseconds since the screen began.
+    pub now: u64,
+    /// The agent.
+    pub facts: AgentFacts,
+    /// What goes on in it.
+    pub view: View,
+    /// When the running trace began.
+    pub running_since: Option<u64>,
+    /// When the wait before a retry is over.
+    pub retry_at: Option<u64>,
+    /// The conversation.
+    pub transcript: Transcript,
+    /// The text that is being written.
+    pub editor: Editor,
+    /// Completion of it.
+    pub menu: Option<Menu>,
+    /// What stands before the editor, the last in front.
+    pub overlays: Vec<Box<dyn Overlay>>,
+    /// What waits here and not in the agent.
+    pub queue: LocalQueue,
+    /// A short text in the status line.
+    pub flash: Option<Flash>,
+    /// When a key that counts twice was pressed last: escape, and ctrl+c.
+    pub pressed: Pressed,
+    /// The git branch of the agent's folder.
+    pub branch: Option<String>,
+    /// Tokens and cost of the session.
+    pub totals: Totals,
+    /// Fields of the status line that extensions set.
+    pub statuses: Vec<(String, String)>,
+    /// Lines beside the editor that extensions set: key, lines, below the editor.
+    pub widgets: Vec<(String, Vec<String>, bool)>,
+    /// The terminal's title that an extension set.
+    pub title: Option<String>,
+    /// The title that the terminal was given last.
+    pub shown_title: String,
+    /// The session is being replaced.
+    pub replacing: bool,
+    /// Why the disk refuses the session.
+    pub unsaved: Option<String>,
+}
+
+/// When keys that count twice were pressed last.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Pressed {
+    /// Escape on an empty editor.
+    pub escape: Option<u64>,
+    /// Ctrl+C.
+    pub clear: Option<u64>,
+}
+
+impl Model {
+    /// A model of an agent that has not been looked at.
+    #[must_use]
+    pub fn new(surroundings: Arc<Surroundings>, facts: AgentFacts, settings: ScreenSettings, keymap: Keymap) -> Self {
+        Self {
+            theme: Theme::plain(),
+            size: (80, 24),
+            now: 0,
+            view: View::default(),
+            running_since: None,
+            retry_at: None,
+            transcript: Transcript::default(),
+            editor: Editor::default(),
+            menu: None,
+            overlays: Vec::new(),
+            queue: LocalQueue::default(),
+            flash: None,
+            pressed: Pressed::default(),
+            branch: None,
+            totals: Totals::default(),
+            statuses: Vec::new(),
+            widgets: Vec::new(),
+            title: None,
+            shown_title: String::new(),
+            replacing: false,
+            unsaved: None,
+            surroundings,
+            settings,
+            keymap,
+            facts,
+        }
+    }
+
+    /// Something runs that can be aborted.
+    #[must_use]
+    pub fn is_busy(&self) -> bool {
+        self.view.running || self.view.compacting
+    }
+
+    /// What overlays may look at.
+    #[must_use]
+    pub fn context(&self) -> OverlayContext<'_> {
+        OverlayContext {
+            keymap: &self.keymap,
+            theme: &self.theme,
+            facts: &self.facts,
+            surroundings: &self.surroundings,
+            now: self.now,
+        }
+    }
+
+    /// Whether frames change as time passes.
+    #[must_use]
+    pub fn is_moving(&self) -> bool {
+        self.is_busy()
+            || self.replacing
+            || self.flash.is_some()
+            || self.transcript.is_moving()
+            || self.overlays.last().is_some_and(|overlay| overlay.is_moving())
+    }
+
+    /// Shows a text in the status line for some seconds.
+    pub fn flash(&mut self, text: impl Into<String>) {
+        const SHOWN_MS: u64 = 4_000;
+        self.flash = Some(Flash { text: text.into(), until: self.now + SHOWN_MS });
+    }
+
+    /// The question that is open and no dialog asks yet.
+    #[must_use]
+    pub fn unasked(&self) -> Option<Arc<Question>> {
+        let asked = |question: &&Arc<Question>| {
+            self.overlays.iter().any(|overlay| overlay.question().is_some_and(|id| *id == question.id))
+        };
+        self.view.questions.iter().find(|question| !asked(question)).cloned()
+    }
+}

@@ -1,0 +1,102 @@
+//! What stands in the place of the editor: selectors and dialogs.
+
+use ratatui::layout::Rect;
+
+use super::{
+    effect::Effect,
+    facts::AgentFacts,
+    keys::{Key, Keymap},
+    surroundings::Surroundings,
+    terminal::Frame,
+    theme::Theme,
+    work::WorkDone,
+};
+use crate::actors::reply::CommandResult;
+
+/// What an overlay may look at.
+pub struct OverlayContext<'m> {
+    /// Which key means what.
+    pub keymap: &'m Keymap,
+    /// Colours.
+    pub theme: &'m Theme,
+    /// The agent.
+    pub facts: &'m AgentFacts,
+    /// What does not change.
+    pub surroundings: &'m Surroundings,
+    /// Milliseconds since the screen began.
+    pub now: u64,
+}
+
+/// What becomes of the overlay after a message.
+pub enum Outcome {
+    /// It stays, and wants this done.
+    Stay(Vec<Effect>),
+    /// It is gone, and wants this done.
+    Close(Vec<Effect>),
+    /// It is gone, its text goes into the editor, and it wants this done.
+    CloseWithText(String, Vec<Effect>),
+    /// Another one stands before it.
+    Open(Box<dyn Overlay>, Vec<Effect>),
+    /// Another one takes its place.
+    Become(Box<dyn Overlay>, Vec<Effect>),
+}
+
+impl Outcome {
+    /// It stays, and that is all.
+    #[must_use]
+    pub fn stay() -> Self {
+        Self::Stay(Vec::new())
+    }
+
+    /// It goes, and that is all.
+    #[must_use]
+    pub fn close() -> Self {
+        Self::Close(Vec::new())
+    }
+}
+
+/// A selector or dialog. It is a plain value: it answers to messages and can be drawn.
+pub trait Overlay: Send {
+    /// A key was pressed.
+    fn on_key(&mut self, key: Key, context: &OverlayContext<'_>) -> Outcome;
+
+    /// Text was pasted.
+    fn on_paste(&mut self, text: &str, context: &OverlayContext<'_>) -> Outcome {
+        let _ = (text, context);
+        Outcome::stay()
+    }
+
+    /// Work that it wanted is done; it gets every result, also of work that others wanted.
+    fn on_worked(&mut self, done: &WorkDone, context: &OverlayContext<'_>) -> Outcome {
+        let _ = (done, context);
+        Outcome::stay()
+    }
+
+    /// A command that it sent for [`Purpose::Overlay`](super::effect::Purpose::Overlay) was answered.
+    fn on_answer(&mut self, answer: &CommandResult, context: &OverlayContext<'_>) -> Outcome {
+        let _ = (answer, context);
+        Outcome::stay()
+    }
+
+    /// Something changed in the agent, or time passed.
+    fn on_change(&mut self, context: &OverlayContext<'_>) -> Outcome {
+        let _ = context;
+        Outcome::stay()
+    }
+
+    /// Whether it wants to be drawn again as time passes.
+    fn is_moving(&self) -> bool {
+        false
+    }
+
+    /// Rows that it wants, at most `most`.
+    fn height(&self, width: u16, most: u16, context: &OverlayContext<'_>) -> u16;
+
+    /// Draws it. It may set the cursor.
+    fn draw(&self, frame: &mut Frame, area: Rect, context: &OverlayContext<'_>);
+
+    /// The question that it answers, where it is one: it goes when the question is closed.
+    fn question(&self) -> Option<&crate::protocol::question::QuestionId> {
+        None
+    }
+}

@@ -1,0 +1,114 @@
+//! Settings that the screen follows.
+
+use serde_json::Value;
+
+use crate::store::settings::Settings;
+
+/// What two escapes do in an empty editor.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum DoubleEscape {
+    /// Open the tree.
+    #[default]
+    Tree,
+    /// Choose a message to fork before.
+    Fork,
+    /// Nothing.
+    None,
+}
+
+/// What stays on the terminal behind a screen that took all of it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ExitOutput {
+    /// The conversation.
+    #[default]
+    Transcript,
+    /// How to resume only.
+    ResumeHint,
+}
+
+/// How much is shown at the start.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Header {
+    /// Hints, and what was loaded.
+    #[default]
+    Full,
+    /// Hints.
+    Short,
+    /// Nothing.
+    Hidden,
+}
+
+/// See the module. Names and defaults are those of the settings.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ScreenSettings {
+    /// All of them, as they are in force.
+    pub all: Value,
+    /// `hideThinkingBlock`.
+    pub hide_thinking: bool,
+    /// `quietStartup`.
+    pub header: Header,
+    /// `doubleEscapeAction`.
+    pub double_escape: DoubleEscape,
+    /// `fullscreenExitOutput`.
+    pub exit_output: ExitOutput,
+    /// `theme`.
+    pub theme: String,
+    /// `editorPaddingX`, columns.
+    pub editor_padding: u16,
+    /// `outputPad`, columns.
+    pub output_pad: u16,
+    /// `autocompleteMaxVisible`, rows.
+    pub menu_rows: usize,
+    /// `markdown.codeBlockIndent`.
+    pub code_indent: String,
+    /// `externalEditor`.
+    pub external_editor: Option<String>,
+    /// `fullscreenWheelScrollLines`; `auto` is 3.
+    pub wheel_lines: usize,
+    /// `fullscreenCopyOnSelect`.
+    pub copy_on_select: bool,
+    /// `editorMode` is `vim`.
+    pub vim: bool,
+}
+
+impl ScreenSettings {
+    /// Those of settings.
+    #[must_use]
+    pub fn of(settings: &Settings) -> Self {
+        use crate::store::settings::values::QuietStartup;
+        let small = |path: &[&str], range, default| u16::try_from(settings.clamped(path, range, default)).unwrap_or(0);
+        Self {
+            hide_thinking: settings.hide_thinking(),
+            header: match settings.quiet_startup() {
+                QuietStartup::No => Header::Full,
+                QuietStartup::Header => Header::Short,
+                QuietStartup::Yes => Header::Hidden,
+            },
+            double_escape: match settings.word(&["doubleEscapeAction"], &["tree", "fork", "none"]) {
+                "fork" => DoubleEscape::Fork,
+                "none" => DoubleEscape::None,
+                _ => DoubleEscape::Tree,
+            },
+            exit_output: match settings.word(&["fullscreenExitOutput"], &["transcript", "resume-hint"]) {
+                "resume-hint" => ExitOutput::ResumeHint,
+                _ => ExitOutput::Transcript,
+            },
+            theme: settings.text(&["theme"]).unwrap_or("system").to_owned(),
+            editor_padding: small(&["editorPaddingX"], 0..=3, 0),
+            output_pad: small(&["outputPad"], 0..=1, 1),
+            menu_rows: usize::from(small(&["autocompleteMaxVisible"], 3..=20, 5)),
+            code_indent: settings.text(&["markdown", "codeBlockIndent"]).unwrap_or("  ").to_owned(),
+            external_editor: settings.text(&["externalEditor"]).map(str::to_owned),
+            wheel_lines: usize::from(small(&["fullscreenWheelScrollLines"], 1..=100, 3)),
+            copy_on_select: settings.flag(&["fullscreenCopyOnSelect"], true),
+            vim: settings.text(&["editorMode"]) == Some("vim"),
+            all: settings.effective(),
+        }
+    }
+
+    /// Those of the values in force, as an agent knows them.
+    #[must_use]
+    pub fn from_value(values: &Value) -> Self {
+        Self::of(&Settings::from_value(values.as_object().cloned().unwrap_or_default()))
+    }
+}

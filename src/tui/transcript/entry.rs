@@ -1,0 +1,328 @@
+//! An entry of the session as lines, and what runs.
+
+use std::sync::Arc;
+
+use ratatui::style::Modifier;
+
+use super::{
+    Transcript,
+    item::Item,
+    layout::LayoutContext,
+    live::{Live, LiveBlock},
+};
+use crate::{
+    protocol::{
+        AgentMessage, EntryBody,
+        message::{AssistantMessage, BashExecution, Block, StopReason, ToolCall, ToolResultMessage, UserMessage},
+        tool::ToolOutput,
+    },
+    store::jsonl::{EntryKind, Role},
+    tui::{
+        text::{StyledLine, markdown, plain},
+        theme::ThemeColor,
+        tool_view::{CallState, CallView},
+    },
+};
+
+/// Lines of a command's output that are shown while it is folded.
+const FOLDED_LINES: usize = 10;
+
+/// The lines of the entry at `position`, which is item `at`.
+pub(super) fn lines(transcript: &Transcript, at: usize, position: usize, context: &LayoutContext<'_>) -> Vec<StyledLine> {
+    let Some(entry) = transcript.tree().and_then(|tree| tree.entry_at(position)) else { return Vec::new() };
+    // What shows nothing is not read.
+    match entry.kind() {
+        EntryKind::Message(Role::User | Role::Assistant | Role::BashExecution)
+        | EntryKind::Compaction
+        | EntryKind::BranchSummary
+        | EntryKind::CustomMessage => {}
+        _ => return Vec::new(),
+    }
+    match &entry.entry_once().body {
+        EntryBody::Message { message } => match message {
+            AgentMessage::User(user) => user_lines(user, context),
+            AgentMessage::Assistant(answer) => answer_lines(transcript, at, answer, context),
+            AgentMessage::BashExecution(bash) => bash_lines(&BashView::of(bash), transcript.expanded, context),
+            _ => Vec::new(),
+        },
+        EntryBody::Compaction { summary, tokens_before, .. } => {
+            let title = format!("Compacted from {} tokens", grouped(*tokens_before));
+            summary_lines("compaction", &title, summary, transcript.expanded, context)
+        }
+        EntryBody::BranchSummary { summary, .. } => {
+            summary_lines("branch", "Summary of the branch that was left", summary, transcript.expanded, context)
+        }
+        EntryBody::CustomMessage { custom_type, content, display: true, .. } => {
+            boxed(custom_type, &content.text("\n"), context)
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// A number with its thousands apart.
+#[must_use]
+pub fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+fn user_lines(user: &UserMessage, context: &LayoutContext<'_>) -> Vec<StyledLine> {
+    let ground = context.theme.on(ThemeColor::UserMessageText, ThemeColor::UserMessageBg);
+    let mut body = plain::lines(&user.content.text("\n"), context.inner(), ground);
+    for block in user.content.blocks().iter() {
+        if let Block::Image(image) = block {
+            body.push(StyledLine::of(format!("[image: {}]", image.mime_type), ground));
+        }
+    }
+    let filled = [vec![StyledLine::default()], context.with_margin(body), vec![StyledLine::default()]];
+    let filled = filled.into_iter().flatten().map(|line| line.filled(ground));
+    std::iter::once(StyledLine::default()).chain(filled).collect()
+}
+
+fn answer_lines(transcript: &Transcript, at: usize, answer: &AssistantMessage, context: &LayoutContext<'_>) -> Vec<StyledLine> {
+    let mut lines = Vec::new();
+    let calls: Vec<&ToolCall> = answer.tool_calls().collect();
+    let states = call_states(transcript, at, &calls, context);
+    let mut states = states.into_iter();
+    for block in &answer.content {
+        match block {
+            Block::Text(text) if !text.text.trim().is_empty() => {
+                lines.push(StyledLine::default());
+                lines.extend(text_lines(&text.text, context));
+            }
+            Block::Thinking(thinking) if !thinking.thinking.trim().is_empty() => {
+                lines.push(StyledLine::default());
+                lines.extend(thinking_lines(&thinking.thinking, transcript.shows_thinking(context), context));
+            }
+            Block::ToolCall(call) => {
+                let state = states.next().unwrap_or(CallState::Lost);
+                lines.push(StyledLine::default());
+                lines.extend(call_lines(&call.name, &call.arguments, state, transcript.expanded, context));
+            }
+            _ => {}
+        }
+    }
+    let failure = match answer.stop_reason {
+        StopReason::Error => Some(answer.error_message.as_deref().unwrap_or("The answer broke off.")),
+        StopReason::Aborted => Some("Operation aborted"),
+        StopReason::Length => Some("The answer was cut: the model's output limit was reached."),
+        _ => None,
+    };
+    if let Some(failure) = failure {
+        lines.push(StyledLine::default());
+        let lead = if answer.stop_reason == StopReason::Error { "Error: " } else { "" };
+        let text = plain::lines(&format!("{lead}{failure}"), context.inner(), context.theme.fg(ThemeColor::Error));
+        lines.extend(context.with_margin(text));
+    }
+    lines
+}
+
+/// How far the calls of an answer are, in order.
+fn call_states(transcript: &Transcript, at: usize, calls: &[&ToolCall], context: &LayoutContext<'_>) -> Vec<CallState> {
+    let mut results = results_behind(transcript, at);
+    let is_last = !transcript.items()[at + 1..].iter().any(|item| is_turn(transcript, item));
+    let state = |(place, call): (usize, &&ToolCall)| {
+        if let Some(found) = results.iter().position(|result| result.tool_call_id == call.id) {
+            let result = results.remove(found);
+            let output = ToolOutput {
+                content: result.content.clone(),
+                details: result.details.clone(),
+                is_error: result.is_error,
+                ..ToolOutput::default()
+            };
+            return CallState::Done { output: Arc::new(output), duration_ms: result.duration_ms };
+        }
+        let live = transcript.live.calls.iter().find(|live| is_last && live.call.place == place);
+        match live {
+            Some(live) => match live.ended {
+                Some(duration_ms) => CallState::Done { output: live.output.clone(), duration_ms },
+                None => {
+                    let elapsed_ms = context.now.saturating_sub(live.since);
+                    CallState::Running { elapsed_ms, output: live.output.clone() }
+                }
+            },
+            None if is_last && transcript.live.runs => CallState::Waiting,
+            None => CallState::Lost,
+        }
+    };
+    calls.iter().enumerate().map(state).collect()
+}
+
+fn is_turn(transcript: &Transcript, item: &Item) -> bool {
+    let kind = item.position().and_then(|at| transcript.tree()?.entry_at(at)).map(|entry| entry.kind());
+    matches!(kind, Some(EntryKind::Message(Role::User | Role::Assistant)))
+}
+
+/// The results that follow an answer.
+fn results_behind(transcript: &Transcript, at: usize) -> Vec<Arc<ToolResultMessage>> {
+    let Some(tree) = transcript.tree() else { return Vec::new() };
+    let behind = transcript.items()[at + 1..].iter().take_while(|item| !is_turn(transcript, item));
+    let results = behind.filter_map(Item::position).filter_map(|at| tree.entry_at(at));
+    let results = results.filter(|entry| entry.kind() == EntryKind::Message(Role::ToolResult));
+    let message = |entry: crate::store::tree::EntryRef<'_>| match &entry.entry_once().body {
+        EntryBody::Message { message: AgentMessage::ToolResult(result) } => Some(result.clone()),
+        _ => None,
+    };
+    results.filter_map(message).collect()
+}
+
+fn text_lines(text: &str, context: &LayoutContext<'_>) -> Vec<StyledLine> {
+    context.with_margin(markdown(text, context.inner(), context.theme, &context.settings.code_indent))
+}
+
+fn thinking_lines(text: &str, shown: bool, context: &LayoutContext<'_>) -> Vec<StyledLine> {
+    let style = context.theme.fg(ThemeColor::ThinkingText).add_modifier(Modifier::ITALIC);
+    if !shown {
+        return context.with_margin(vec![StyledLine::of("Thinking...", style)]);
+    }
+    context.with_margin(plain::lines(text.trim(), context.inner(), style))
+}
+
+fn call_lines(
+    name: &str,
+    arguments: &serde_json::Map<String, serde_json::Value>,
+    state: CallState,
+    expanded: bool,
+    context: &LayoutContext<'_>,
+) -> Vec<StyledLine> {
+    let view = CallView {
+        name,
+        arguments,
+        state,
+        expanded,
+        width: context.width,
+        expand_key: context.expand_key,
+        cwd: context.cwd,
+        home: context.home,
+        theme: context.theme,
+    };
+    view.lines()
+}
+
+/// A shell command of the user, as it runs or as it is stored.
+struct BashView<'b> {
+    command: &'b str,
+    output: &'b str,
+    excluded: bool,
+    /// What became of it; none while it runs.
+    end: Option<String>,
+    failed: bool,
+    full_output: Option<&'b str>,
+}
+
+impl<'b> BashView<'b> {
+    fn of(bash: &'b BashExecution) -> Self {
+        let (end, failed) = match (bash.cancelled, bash.exit_code) {
+            (true, _) => ("(cancelled)".to_owned(), true),
+            (false, Some(0)) => (String::new(), false),
+            (false, Some(code)) => (format!("(exit {code})"), true),
+            (false, None) => ("(no exit code)".to_owned(), true),
+        };
+        Self {
+            command: &bash.command,
+            output: &bash.output,
+            excluded: bash.exclude_from_context == Some(true),
+            end: Some(end),
+            failed,
+            full_output: bash.full_output_path.as_deref(),
+        }
+    }
+}
+
+fn bash_lines(bash: &BashView<'_>, expanded: bool, context: &LayoutContext<'_>) -> Vec<StyledLine> {
+    let theme = context.theme;
+    let color = if bash.excluded { ThemeColor::Dim } else { ThemeColor::BashMode };
+    let title = format!("$ {}", bash.command);
+    let mut lines = vec![StyledLine::default()];
+    lines.extend(plain::lines(&title, context.inner(), theme.fg(color).add_modifier(Modifier::BOLD)));
+    let style = theme.fg(ThemeColor::Muted);
+    let output = plain::lines(bash.output.trim_end(), context.inner(), style);
+    let hidden = if expanded { 0 } else { output.len().saturating_sub(FOLDED_LINES) };
+    if hidden > 0 {
+        let hint = format!("... {hidden} more lines ({} to expand)", context.expand_key);
+        lines.push(StyledLine::of(hint, theme.fg(ThemeColor::Dim)));
+    }
+    if !bash.output.trim_end().is_empty() {
+        lines.extend(output.into_iter().skip(hidden));
+    }
+    if let Some(end) = bash.end.as_ref().filter(|end| !end.is_empty()) {
+        let color = if bash.failed { ThemeColor::Error } else { ThemeColor::Muted };
+        lines.push(StyledLine::of(end.clone(), theme.fg(color)));
+    }
+    if let Some(path) = bash.full_output {
+        lines.extend(plain::lines(&format!("Full output: {path}"), context.inner(), theme.fg(ThemeColor::Dim)));
+    }
+    let blank = lines.remove(0);
+    std::iter::once(blank).chain(context.with_margin(lines)).collect()
+}
+
+fn summary_lines(label: &str, title: &str, summary: &str, expanded: bool, context: &LayoutContext<'_>) -> Vec<StyledLine> {
+    let theme = context.theme;
+    let mut head = StyledLine::of(format!("[{label}] "), theme.fg(ThemeColor::CustomMessageLabel));
+    head.push(title.to_owned(), theme.fg(ThemeColor::CustomMessageText));
+    if !expanded {
+        head.push(format!(" ({} to expand)", context.expand_key), theme.fg(ThemeColor::Dim));
+    }
+    let mut body = vec![head];
+    if expanded {
+        body.extend(markdown(summary, context.inner(), theme, &context.settings.code_indent));
+    }
+    on_ground(body, context)
+}
+
+fn boxed(label: &str, text: &str, context: &LayoutContext<'_>) -> Vec<StyledLine> {
+    let theme = context.theme;
+    let mut body = plain::lines(&format!("[{label}]"), context.inner(), theme.fg(ThemeColor::CustomMessageLabel));
+    body.extend(markdown(text, context.inner(), theme, &context.settings.code_indent));
+    on_ground(body, context)
+}
+
+fn on_ground(body: Vec<StyledLine>, context: &LayoutContext<'_>) -> Vec<StyledLine> {
+    let ground = context.theme.bg(ThemeColor::CustomMessageBg);
+    let filled = context.with_margin(body).into_iter().map(|line| line.filled(ground));
+    std::iter::once(StyledLine::default()).chain(filled).collect()
+}
+
+impl Live {
+    /// What runs, as lines.
+    pub(super) fn lines(&mut self, thinking: bool, context: &LayoutContext<'_>) -> Vec<StyledLine> {
+        let mut lines = Vec::new();
+        for block in self.message.iter_mut().flat_map(|message| &mut message.blocks) {
+            let arguments = block.arguments();
+            let body = match block {
+                LiveBlock::Text(text) => {
+                    context.with_margin(text.lines(context.inner(), context.theme, &context.settings.code_indent))
+                }
+                LiveBlock::Thinking(text) => thinking_lines(text.text(), thinking, context),
+                LiveBlock::Call { name, .. } => {
+                    call_lines(name, &arguments.unwrap_or_default(), CallState::Writing, false, context)
+                }
+                LiveBlock::Other => Vec::new(),
+            };
+            if !body.is_empty() {
+                lines.push(StyledLine::default());
+                lines.extend(body);
+            }
+        }
+        for command in &self.commands {
+            let view = BashView {
+                command: &command.command,
+                output: &command.output,
+                excluded: command.excluded,
+                end: (!command.ended).then(|| "Running... (escape to cancel)".to_owned()),
+                failed: false,
+                full_output: None,
+            };
+            lines.extend(bash_lines(&view, false, context));
+        }
+        lines
+    }
+}
+

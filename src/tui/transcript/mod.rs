@@ -1,0 +1,170 @@
+//! The conversation on the screen: what the session's branch holds, what runs, and notices between them.
+//!
+//! Nothing here grows with the session but a list of small numbers. Only what is visible is laid out: the view is
+//! anchored at a line of an item, and items are laid out from there on.
+//!
+//! | file | what |
+//! |---|---|
+//! | [`item`] | what stands in the conversation |
+//! | [`live`] | the streaming answer, running calls and commands |
+//! | [`layout`] | an item as lines |
+//! | [`entry`] | an entry of the session as lines |
+//! | [`scroll`] | which lines are visible |
+
+pub mod entry;
+pub mod item;
+pub mod layout;
+pub mod live;
+pub mod scroll;
+
+use std::sync::Arc;
+
+use self::{
+    item::{Item, Notice},
+    layout::LayoutCache,
+    live::Live,
+    scroll::Scroll,
+};
+use crate::{
+    protocol::{Event, Published, event::NoticeLevel, view::View},
+    store::tree::TreeView,
+};
+
+/// See the module.
+#[derive(Default)]
+pub struct Transcript {
+    tree: Option<TreeView>,
+    items: Vec<Item>,
+    /// What runs.
+    pub live: Live,
+    /// Where the view is.
+    pub scroll: Scroll,
+    /// Tool output is shown whole.
+    pub expanded: bool,
+    /// Thinking is shown, where the settings hide it, or the other way round.
+    pub thinking_toggled: bool,
+    cache: LayoutCache,
+}
+
+impl Transcript {
+    /// The items, in order.
+    #[must_use]
+    pub fn items(&self) -> &[Item] {
+        &self.items
+    }
+
+    /// The session that is shown.
+    #[must_use]
+    pub fn tree(&self) -> Option<&TreeView> {
+        self.tree.as_ref()
+    }
+
+    /// Adds a notice behind everything.
+    pub fn notice(&mut self, level: NoticeLevel, text: impl Into<String>) {
+        self.items.push(Item::Notice(Arc::new(Notice { level, text: text.into() })));
+    }
+
+    /// Puts the start page first.
+    pub fn show_header(&mut self) {
+        if !matches!(self.items.first(), Some(Item::Header)) {
+            self.items.insert(0, Item::Header);
+            self.cache.clear();
+        }
+    }
+
+    /// Begins with another session.
+    pub fn reset(&mut self, view: &View) {
+        let header = matches!(self.items.first(), Some(Item::Header));
+        let Self { expanded, thinking_toggled, .. } = *self;
+        *self = Self { expanded, thinking_toggled, live: Live::of(view), ..Self::default() };
+        if header {
+            self.show_header();
+        }
+    }
+
+    /// Shows the session as it is now. Costs time in what was added; in the length of the branch when the conversation
+    /// went on elsewhere.
+    pub fn sync(&mut self, tree: &TreeView) {
+        let last = self.items.iter().rev().find_map(Item::position);
+        let mut fresh = Vec::new();
+        let mut joined = last.is_none();
+        for entry in tree.ancestors() {
+            if last.is_some_and(|last| entry.position() <= last) {
+                joined = last == Some(entry.position());
+                break;
+            }
+            fresh.push(Item::Entry(entry.position()));
+        }
+        if tree.leaf().is_none() && last.is_some() {
+            joined = false;
+        }
+        self.tree = Some(tree.clone());
+        if !joined {
+            self.items.retain(|item| matches!(item, Item::Header));
+            self.items.extend(tree.path().into_iter().map(|entry| Item::Entry(entry.position())));
+            self.cache.clear();
+            self.scroll = Scroll::Bottom;
+            return;
+        }
+        if fresh.is_empty() {
+            return;
+        }
+        self.cache.forget_from(self.last_answer());
+        let from = self.items.len();
+        self.items.extend(fresh.into_iter().rev());
+        self.live.stored(tree, &self.items[from..]);
+    }
+
+    /// The place of the last answer, whose calls may still get results.
+    fn last_answer(&self) -> usize {
+        use crate::store::jsonl::{EntryKind, Role};
+        let is_answer = |item: &Item| {
+            let entry = item.position().and_then(|at| self.tree.as_ref()?.entry_at(at).map(|entry| entry.kind()));
+            entry == Some(EntryKind::Message(Role::Assistant))
+        };
+        self.items.iter().rposition(is_answer).unwrap_or(0)
+    }
+
+    /// Folds in what happened, except for the session itself.
+    pub fn apply(&mut self, published: &Published, now: u64) {
+        match &published.event {
+            Event::Notice { level, text } => self.notice(*level, text.clone()),
+            Event::ExtensionError { extension, event, error } => {
+                self.notice(NoticeLevel::Error, format!("Extension {extension}, at {event}: {error}"));
+            }
+            Event::Parked { cause } => {
+                let text = format!("The agent failed too often and is stopped: {cause}. /resume opens the session again.");
+                self.notice(NoticeLevel::Error, text);
+            }
+            Event::Restarted { actor, cause } => {
+                self.notice(NoticeLevel::Warning, format!("A part of the agent was started again ({actor}): {cause}"));
+            }
+            Event::CompactionEnd { error_message: Some(error), .. } => {
+                self.notice(NoticeLevel::Error, format!("Compaction failed: {error}"));
+            }
+            event => {
+                if self.live.apply(event, now) {
+                    self.cache.forget_from(self.last_answer());
+                }
+            }
+        }
+    }
+
+    /// Something in it changes as time passes.
+    #[must_use]
+    pub fn is_moving(&self) -> bool {
+        self.live.is_moving()
+    }
+
+    /// Shows all tool output, or only the beginning and the end.
+    pub fn toggle_expanded(&mut self) {
+        self.expanded = !self.expanded;
+        self.cache.clear();
+    }
+
+    /// Shows thinking, or hides it.
+    pub fn toggle_thinking(&mut self) {
+        self.thinking_toggled = !self.thinking_toggled;
+        self.cache.clear();
+    }
+}

@@ -1,0 +1,159 @@
+//! Which lines of the conversation are visible.
+
+use std::{ops::Range, sync::Arc};
+
+use super::{Transcript, item::Item, layout::LayoutContext};
+use crate::{
+    store::jsonl::{EntryKind, Role},
+    tui::text::StyledLine,
+};
+
+/// Where the view is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Scroll {
+    /// At the end; it follows what comes.
+    #[default]
+    Bottom,
+    /// This line of this item is the first visible one.
+    At {
+        /// The item.
+        item: usize,
+        /// The line of it.
+        line: usize,
+    },
+}
+
+/// Some lines of an item that are visible.
+pub struct Part {
+    /// The item.
+    pub item: usize,
+    /// Its lines.
+    pub lines: Arc<Vec<StyledLine>>,
+    /// Those that are visible.
+    pub range: Range<usize>,
+}
+
+impl Transcript {
+    /// The parts that fill `height` rows, from the top. Sets the view to the end when there is no more to show.
+    pub fn visible(&mut self, height: usize, context: &LayoutContext<'_>) -> Vec<Part> {
+        if let Scroll::At { item, line } = self.scroll {
+            let parts = self.downwards(item, line, height, context);
+            if parts.iter().map(|part| part.range.len()).sum::<usize>() >= height {
+                return parts;
+            }
+            self.scroll = Scroll::Bottom;
+        }
+        self.upwards(self.count(), 0, height, context)
+    }
+
+    /// The parts before line `line` of `item`, up to `height` lines.
+    fn upwards(&mut self, item: usize, line: usize, height: usize, context: &LayoutContext<'_>) -> Vec<Part> {
+        let mut parts = Vec::new();
+        let mut missing = height;
+        let (mut at, mut end) = (item, Some(line));
+        while missing > 0 {
+            let (lines, until) = match end.take().filter(|line| *line > 0) {
+                Some(line) => {
+                    let lines = self.lines_of(at, context);
+                    let until = line.min(lines.len());
+                    (lines, until)
+                }
+                None if at == 0 => break,
+                None => {
+                    at -= 1;
+                    let lines = self.lines_of(at, context);
+                    let until = lines.len();
+                    (lines, until)
+                }
+            };
+            if until > 0 {
+                let range = until.saturating_sub(missing)..until;
+                missing -= range.len();
+                parts.push(Part { item: at, lines, range });
+            }
+        }
+        parts.reverse();
+        parts
+    }
+
+    /// The parts from line `line` of `item` on, up to `height` lines.
+    fn downwards(&mut self, item: usize, line: usize, height: usize, context: &LayoutContext<'_>) -> Vec<Part> {
+        let mut parts = Vec::new();
+        let (mut missing, mut from) = (height, line);
+        for at in item..self.count() {
+            let lines = self.lines_of(at, context);
+            let range = from.min(lines.len())..(from + missing).min(lines.len());
+            from = 0;
+            if !range.is_empty() {
+                missing -= range.len();
+                parts.push(Part { item: at, lines, range });
+            }
+            if missing == 0 {
+                break;
+            }
+        }
+        parts
+    }
+
+    /// Moves the view by lines: up when negative. `height` is that of the view.
+    pub fn scroll_by(&mut self, lines: isize, height: usize, context: &LayoutContext<'_>) {
+        let Some(top) = self.visible(height, context).into_iter().next() else { return };
+        let (item, line) = (top.item, top.range.start);
+        if lines < 0 {
+            let above = self.upwards(item, line, lines.unsigned_abs(), context);
+            let first = above.first().map_or((item, line), |part| (part.item, part.range.start));
+            self.scroll = Scroll::At { item: first.0, line: first.1 };
+        } else if self.scroll != Scroll::Bottom {
+            let steps = self.downwards(item, line, lines.unsigned_abs() + 1, context);
+            if let Some(last) = steps.last() {
+                self.scroll = Scroll::At { item: last.item, line: last.range.end - 1 };
+            }
+        }
+        // Whoever sees the end follows it.
+        if lines > 0 {
+            drop(self.visible(height, context));
+        } else if self.is_at_end(height, context) {
+            self.scroll = Scroll::Bottom;
+        }
+    }
+
+    fn is_at_end(&mut self, height: usize, context: &LayoutContext<'_>) -> bool {
+        let Scroll::At { item, line } = self.scroll else { return true };
+        let seen: usize = self.downwards(item, line, height + 1, context).iter().map(|part| part.range.len()).sum();
+        seen <= height && self.upwards(item, line, 1, context).is_empty()
+    }
+
+    /// Shows the beginning.
+    pub fn to_top(&mut self) {
+        self.scroll = Scroll::At { item: 0, line: 0 };
+    }
+
+    /// Shows the end, and follows it.
+    pub fn to_bottom(&mut self) {
+        self.scroll = Scroll::Bottom;
+    }
+
+    /// Puts the last prompt above the view on top.
+    pub fn to_previous_prompt(&mut self, height: usize, context: &LayoutContext<'_>) {
+        let Some(top) = self.visible(height, context).into_iter().next() else { return };
+        // A prompt whose first line is just visible is the one that was gone to before.
+        let before = if top.range.start > 1 { top.item + 1 } else { top.item };
+        if let Some(item) = (0..before).rev().find(|at| self.is_prompt(*at)) {
+            self.scroll = Scroll::At { item, line: 1 };
+        }
+    }
+
+    /// Puts the next prompt below the top on top; shows the end behind the last.
+    pub fn to_next_prompt(&mut self, height: usize, context: &LayoutContext<'_>) {
+        let Some(top) = self.visible(height, context).into_iter().next() else { return };
+        match (top.item + 1..self.items.len()).find(|at| self.is_prompt(*at)) {
+            Some(item) => self.scroll = Scroll::At { item, line: 1 },
+            None => self.scroll = Scroll::Bottom,
+        }
+    }
+
+    fn is_prompt(&self, at: usize) -> bool {
+        let entry = self.items.get(at).and_then(Item::position).and_then(|at| self.tree.as_ref()?.entry_at(at));
+        entry.is_some_and(|entry| entry.kind() == EntryKind::Message(Role::User))
+    }
+}
