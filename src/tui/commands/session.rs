@@ -25,7 +25,7 @@ pub(super) const COMMANDS: &[SlashCommand] = &[
 ];
 
 fn new(_: &mut Model, _: &str) -> Vec<Effect> {
-    vec![Effect::Replace(SessionChange::New { parent: None })]
+    vec![Effect::Replace(SessionChange::New { parent_session: None })]
 }
 
 fn name(model: &mut Model, argument: &str) -> Vec<Effect> {
