@@ -24,6 +24,8 @@ pub enum Effect {
     Suspend,
     /// End the program.
     Quit,
+    /// The terminal is gone: end the program without a word.
+    HangUp,
 }
 
 /// What a command was sent for: says what its answer means.

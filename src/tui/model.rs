@@ -11,14 +11,14 @@ use super::{
     queue::LocalQueue,
     settings::ScreenSettings,
     surroundings::Surroundings,
-    terminal::InputEvent,
+    terminal::{InputEvent, Report},
     theme::Theme,
     transcript::Transcript,
     work::WorkDone,
 };
 use crate::{
     actors::{replacing::Replaced, reply::CommandResult},
-    protocol::{Published, question::Question, view::View},
+    protocol::{Published, event::NoticeLevel, question::Question, view::View},
     store::tree::Totals,
 };
 
@@ -70,6 +70,8 @@ pub struct Model {
     pub size: (u16, u16),
     /// Milliseconds since the screen began.
     pub now: u64,
+    /// What the terminal said of its colours.
+    pub reports: Vec<Report>,
     /// The agent.
     pub facts: AgentFacts,
     /// What goes on in it.
@@ -108,6 +110,8 @@ pub struct Model {
     pub replacing: bool,
     /// Why the disk refuses the session.
     pub unsaved: Option<String>,
+    /// The terminal's window has the focus, as far as it says.
+    pub focused: bool,
 }
 
 /// When keys that count twice were pressed last.
@@ -127,6 +131,7 @@ impl Model {
             theme: Theme::plain(),
             size: (80, 24),
             now: 0,
+            reports: Vec::new(),
             view: View::default(),
             running_since: None,
             retry_at: None,
@@ -145,6 +150,7 @@ impl Model {
             shown_title: String::new(),
             replacing: false,
             unsaved: None,
+            focused: true,
             surroundings,
             settings,
             keymap,
@@ -178,6 +184,26 @@ impl Model {
             || self.flash.is_some()
             || self.transcript.is_moving()
             || self.overlays.last().is_some_and(|overlay| overlay.is_moving())
+    }
+
+    /// Takes what the terminal says of itself.
+    pub fn reported(&mut self, report: Report) {
+        if matches!(
+            report,
+            Report::Foreground(_) | Report::Background(_) | Report::Palette(..) | Report::Appearance(_)
+        ) {
+            self.reports.push(report);
+        }
+    }
+
+    /// Shows what was said on standard error.
+    pub fn said(&mut self, text: &str) {
+        let (level, text) = match text.split_once(": ") {
+            Some(("Error", text)) => (NoticeLevel::Error, text),
+            Some(("Warning", text)) => (NoticeLevel::Warning, text),
+            _ => (NoticeLevel::Info, text),
+        };
+        self.transcript.notice(level, text.to_owned());
     }
 
     /// Shows a text in the status line for some seconds.

@@ -2,7 +2,8 @@
 
 use std::{path::PathBuf, sync::Arc};
 
-use crate::{protocol::wire::CommandInfo, store::tree::Totals};
+use super::working::WorkContext;
+use crate::{actors::extension_commands, protocol::wire::CommandInfo, store::tree::Totals};
 
 /// Something for a worker.
 #[derive(Clone, Debug, PartialEq)]
@@ -24,4 +25,31 @@ pub enum WorkDone {
     Totals(Box<Totals>),
     /// Slash commands.
     Commands(Arc<[CommandInfo]>),
+}
+
+impl Work {
+    /// What it is, for logs.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Branch(_) => "branch",
+            Self::Totals => "totals",
+            Self::Commands => "commands",
+        }
+    }
+
+    /// Does it. May block.
+    pub fn run(self, context: &WorkContext) {
+        match self {
+            Self::Branch(folder) => context.send(WorkDone::Branch(super::git::branch(&folder))),
+            Self::Totals => {
+                if let Some(tree) = context.shared.tree() {
+                    context.send(WorkDone::Totals(Box::new(tree.totals())));
+                }
+            }
+            Self::Commands => {
+                context.send(WorkDone::Commands(extension_commands::all(&context.shared).into()));
+            }
+        }
+    }
 }

@@ -3,6 +3,7 @@
 //! | file | what it is |
 //! |---|---|
 //! | [`stdout`] | the thread that owns standard output |
+//! | [`voice`] | what is said on standard error, and who shows it |
 //! | [`client`] | a front's side of one agent |
 //! | [`printer`] | print and JSON mode |
 //! | [`program`], [`watch`] | a program with agents inside, and events as a stream |
@@ -23,25 +24,21 @@ pub mod rpc_stats;
 pub mod rpc_stream;
 pub mod stdin;
 pub mod stdout;
+pub mod voice;
 pub mod watch;
 
-use std::{io::Write, time::Duration};
+use std::time::Duration;
+
+pub use voice::say;
 
 use crate::protocol::{Event, hidden, message::text_of};
 
 /// What a restarting agent gets before a prompt whose answer was lost is sent again.
 pub const AGAIN: Duration = Duration::from_millis(20);
 
-/// Says something on standard error, in a line of its own.
+/// Says something on standard error, or to whoever has the terminal, in a line of its own.
 pub fn complain(text: &str) {
     say(&format!("{text}\n"));
-}
-
-/// Says something on standard error. All that people are told goes this way: texts of models, servers, files and
-/// extensions are in it, and none of them may move the cursor or reach the clipboard. When it cannot be written, nobody
-/// is listening.
-pub fn say(text: &str) {
-    let _ = std::io::stderr().lock().write_all(hidden::for_terminal(text).as_bytes());
 }
 
 /// What a person should know of a tool's result that holds what nobody sees; none for any other event.

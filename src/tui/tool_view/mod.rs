@@ -68,10 +68,10 @@ impl CallView<'_> {
             _ => ThemeColor::ToolPendingBg,
         };
         let title = format!("{} {}", self.name, Value::Object(self.arguments.clone()));
-        let mut lines = plain::lines(&title, self.width, self.theme.fg(ThemeColor::ToolTitle));
+        let mut lines = plain(&title, self.width, self.theme.fg(ThemeColor::ToolTitle));
         if let CallState::Done { output, .. } | CallState::Running { output, .. } = &self.state {
             let text = text_of(&output.content, "\n");
-            lines.extend(plain::lines(&text, self.width, self.theme.fg(ThemeColor::ToolOutput)));
+            lines.extend(plain(&text, self.width, self.theme.fg(ThemeColor::ToolOutput)));
         }
         lines.into_iter().map(|line| line.filled(self.theme.bg(ground))).collect()
     }

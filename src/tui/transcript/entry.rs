@@ -18,7 +18,7 @@ use crate::{
     },
     store::jsonl::{EntryKind, Role},
     tui::{
-        text::{StyledLine, markdown, plain},
+        text::{StyledLine, plain},
         theme::ThemeColor,
         tool_view::{CallState, CallView},
     },
@@ -75,7 +75,7 @@ pub fn grouped(number: u64) -> String {
 
 fn user_lines(user: &UserMessage, context: &LayoutContext<'_>) -> Vec<StyledLine> {
     let ground = context.theme.on(ThemeColor::UserMessageText, ThemeColor::UserMessageBg);
-    let mut body = plain::lines(&user.content.text("\n"), context.inner(), ground);
+    let mut body = plain(&user.content.text("\n"), context.inner(), ground);
     for block in user.content.blocks().iter() {
         if let Block::Image(image) = block {
             body.push(StyledLine::of(format!("[image: {}]", image.mime_type), ground));
@@ -118,7 +118,7 @@ fn answer_lines(transcript: &Transcript, at: usize, answer: &AssistantMessage, c
     if let Some(failure) = failure {
         lines.push(StyledLine::default());
         let lead = if answer.stop_reason == StopReason::Error { "Error: " } else { "" };
-        let text = plain::lines(&format!("{lead}{failure}"), context.inner(), context.theme.fg(ThemeColor::Error));
+        let text = plain(&format!("{lead}{failure}"), context.inner(), context.theme.fg(ThemeColor::Error));
         lines.extend(context.with_margin(text));
     }
     lines
@@ -174,7 +174,7 @@ fn results_behind(transcript: &Transcript, at: usize) -> Vec<Arc<ToolResultMessa
 }
 
 fn text_lines(text: &str, context: &LayoutContext<'_>) -> Vec<StyledLine> {
-    context.with_margin(markdown(text, context.inner(), context.theme, &context.settings.code_indent))
+    context.with_margin(context.markdown(text))
 }
 
 fn thinking_lines(text: &str, shown: bool, context: &LayoutContext<'_>) -> Vec<StyledLine> {
@@ -182,7 +182,7 @@ fn thinking_lines(text: &str, shown: bool, context: &LayoutContext<'_>) -> Vec<S
     if !shown {
         return context.with_margin(vec![StyledLine::of("Thinking...", style)]);
     }
-    context.with_margin(plain::lines(text.trim(), context.inner(), style))
+    context.with_margin(plain(text.trim(), context.inner(), style))
 }
 
 fn call_lines(
@@ -241,9 +241,9 @@ fn bash_lines(bash: &BashView<'_>, expanded: bool, context: &LayoutContext<'_>) 
     let color = if bash.excluded { ThemeColor::Dim } else { ThemeColor::BashMode };
     let title = format!("$ {}", bash.command);
     let mut lines = vec![StyledLine::default()];
-    lines.extend(plain::lines(&title, context.inner(), theme.fg(color).add_modifier(Modifier::BOLD)));
+    lines.extend(plain(&title, context.inner(), theme.fg(color).add_modifier(Modifier::BOLD)));
     let style = theme.fg(ThemeColor::Muted);
-    let output = plain::lines(bash.output.trim_end(), context.inner(), style);
+    let output = plain(bash.output.trim_end(), context.inner(), style);
     let hidden = if expanded { 0 } else { output.len().saturating_sub(FOLDED_LINES) };
     if hidden > 0 {
         let hint = format!("... {hidden} more lines ({} to expand)", context.expand_key);
@@ -257,7 +257,7 @@ fn bash_lines(bash: &BashView<'_>, expanded: bool, context: &LayoutContext<'_>) 
         lines.push(StyledLine::of(end.clone(), theme.fg(color)));
     }
     if let Some(path) = bash.full_output {
-        lines.extend(plain::lines(&format!("Full output: {path}"), context.inner(), theme.fg(ThemeColor::Dim)));
+        lines.extend(plain(&format!("Full output: {path}"), context.inner(), theme.fg(ThemeColor::Dim)));
     }
     let blank = lines.remove(0);
     std::iter::once(blank).chain(context.with_margin(lines)).collect()
@@ -272,15 +272,15 @@ fn summary_lines(label: &str, title: &str, summary: &str, expanded: bool, contex
     }
     let mut body = vec![head];
     if expanded {
-        body.extend(markdown(summary, context.inner(), theme, &context.settings.code_indent));
+        body.extend(context.markdown(summary));
     }
     on_ground(body, context)
 }
 
 fn boxed(label: &str, text: &str, context: &LayoutContext<'_>) -> Vec<StyledLine> {
     let theme = context.theme;
-    let mut body = plain::lines(&format!("[{label}]"), context.inner(), theme.fg(ThemeColor::CustomMessageLabel));
-    body.extend(markdown(text, context.inner(), theme, &context.settings.code_indent));
+    let mut body = plain(&format!("[{label}]"), context.inner(), theme.fg(ThemeColor::CustomMessageLabel));
+    body.extend(context.markdown(text));
     on_ground(body, context)
 }
 
@@ -298,7 +298,7 @@ impl Live {
             let arguments = block.arguments();
             let body = match block {
                 LiveBlock::Text(text) => {
-                    context.with_margin(text.lines(context.inner(), context.theme, &context.settings.code_indent))
+                    context.with_margin(text.lines(context.inner(), context.theme, &context.markdown_options()).to_vec())
                 }
                 LiveBlock::Thinking(text) => thinking_lines(text.text(), thinking, context),
                 LiveBlock::Call { name, .. } => {

@@ -5,9 +5,10 @@ use std::{collections::HashMap, path::Path, sync::Arc};
 use super::{Transcript, entry, item::Item};
 use crate::{
     protocol::event::NoticeLevel,
+    resources::markup::markdown::Document,
     tui::{
         settings::ScreenSettings,
-        text::{StyledLine, plain},
+        text::{MarkdownOptions, StyledLine, markdown, plain},
         theme::{Theme, ThemeColor},
     },
 };
@@ -46,6 +47,18 @@ impl LayoutContext<'_> {
     #[must_use]
     pub fn margin(&self) -> usize {
         if self.width < 12 { 0 } else { usize::from(self.settings.output_pad) }
+    }
+
+    /// How markdown is drawn.
+    #[must_use]
+    pub fn markdown_options(&self) -> MarkdownOptions {
+        MarkdownOptions { code_block_indent: self.settings.code_indent.clone(), ..MarkdownOptions::default() }
+    }
+
+    /// A message in markdown, as lines between the margins.
+    #[must_use]
+    pub fn markdown(&self, text: &str) -> Vec<StyledLine> {
+        markdown(&Document::parse(text), self.inner(), self.theme, &self.markdown_options())
     }
 
     /// The lines between the margins.
@@ -148,7 +161,7 @@ pub fn notice_lines(level: NoticeLevel, text: &str, context: &LayoutContext<'_>)
     };
     let lead = if text.starts_with(lead.trim_end()) { "" } else { lead };
     let mut lines = vec![StyledLine::default()];
-    let body = plain::lines(&format!("{lead}{text}"), context.inner(), context.theme.fg(color));
+    let body = plain(&format!("{lead}{text}"), context.inner(), context.theme.fg(color));
     lines.extend(context.with_margin(body));
     lines
 }

@@ -163,17 +163,15 @@ impl Live {
     /// Entries were stored: what they say runs no more.
     pub fn stored(&mut self, tree: &TreeView, items: &[Item]) {
         for entry in items.iter().filter_map(Item::position).filter_map(|at| tree.entry_at(at)) {
-            if entry.kind() == EntryKind::Message(Role::BashExecution)
-                && let Some(at) = self.commands.iter().position(|command| command.ended)
-            {
-                self.commands.remove(at);
+            if entry.kind() == EntryKind::Message(Role::BashExecution) && !self.commands.is_empty() {
+                self.commands.remove(0);
             }
         }
     }
 
-    /// The user's command of this id is over.
-    pub fn command_over(&mut self, id: &str, stored: bool) {
-        if stored {
+    /// The user's command of this id is over. It stays until its entry comes, unless it `failed` to run.
+    pub fn command_over(&mut self, id: &str, failed: bool) {
+        if failed {
             self.commands.retain(|command| command.id != id);
         } else if let Some(command) = self.commands.iter_mut().find(|command| command.id == id) {
             command.ended = true;
@@ -194,8 +192,8 @@ impl LiveMessage {
 
     fn of(partial: &PartialMessage) -> Self {
         let block = |(at, block): (usize, &Block)| match block {
-            Block::Text(text) => LiveBlock::Text(StreamingMarkdown::of(&text.text)),
-            Block::Thinking(thinking) => LiveBlock::Thinking(StreamingMarkdown::of(&thinking.thinking)),
+            Block::Text(text) => LiveBlock::Text(streaming(&text.text)),
+            Block::Thinking(thinking) => LiveBlock::Thinking(streaming(&thinking.thinking)),
             Block::ToolCall(call) => {
                 let known = partial.arguments.iter().find(|(place, _)| *place == at);
                 let raw = known.map_or_else(|| Value::Object(call.arguments.clone()).to_string(), |(_, raw)| raw.clone());
@@ -230,6 +228,13 @@ impl LiveMessage {
             _ => {}
         }
     }
+}
+
+/// Text that may grow.
+fn streaming(text: &str) -> StreamingMarkdown {
+    let mut streaming = StreamingMarkdown::default();
+    streaming.append(text);
+    streaming
 }
 
 impl LiveBlock {

@@ -1,0 +1,60 @@
+//! Answers to commands, and what workers found.
+
+use crate::{
+    actors::reply::CommandResult,
+    protocol::{Reply, event::NoticeLevel},
+    tui::{
+        effect::{Effect, Purpose},
+        model::Model,
+        work::WorkDone,
+    },
+};
+
+impl Model {
+    pub(super) fn answered(&mut self, purpose: Purpose, result: CommandResult) -> Vec<Effect> {
+        if purpose == Purpose::Overlay {
+            return self.tell_overlay(|overlay, context| overlay.on_answer(&result, context));
+        }
+        match (purpose, result) {
+            (Purpose::Prompt(text), Err(error)) => {
+                // Nobody writes a text twice.
+                if self.editor.is_empty() {
+                    self.editor.set_text(&text);
+                } else {
+                    self.editor.prepend(&text);
+                }
+                self.transcript.notice(NoticeLevel::Error, error.to_string());
+            }
+            (Purpose::Bash(id), result) => {
+                self.transcript.live.command_over(&id, result.is_err());
+                if let Err(error) = result {
+                    self.transcript.notice(NoticeLevel::Error, error.to_string());
+                }
+            }
+            (Purpose::TakeBack, Ok(Reply::Queue { steering, follow_up })) => {
+                let texts: Vec<String> = steering.into_iter().chain(follow_up).collect();
+                if !texts.is_empty() {
+                    self.editor.prepend(&texts.join("\n\n"));
+                }
+            }
+            (Purpose::Told(text), Ok(_)) => self.transcript.notice(NoticeLevel::Info, text),
+            (Purpose::Navigate, Ok(Reply::Navigated(navigated))) => {
+                if let Some(text) = navigated.editor_text {
+                    self.editor.set_text(&text);
+                }
+            }
+            (_, Err(error)) => self.transcript.notice(NoticeLevel::Error, error.to_string()),
+            _ => {}
+        }
+        Vec::new()
+    }
+
+    pub(super) fn worked(&mut self, done: &WorkDone) -> Vec<Effect> {
+        match done {
+            WorkDone::Branch(branch) => self.branch.clone_from(branch),
+            WorkDone::Totals(totals) => self.totals = (**totals).clone(),
+            WorkDone::Commands(commands) => self.facts.commands = commands.clone(),
+        }
+        self.tell_overlay(|overlay, context| overlay.on_worked(done, context))
+    }
+}

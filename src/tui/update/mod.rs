@@ -1,0 +1,103 @@
+//! What the model makes of what it hears.
+//!
+//! | file | what |
+//! |---|---|
+//! | [`input`] | keys, pastes, the mouse |
+//! | [`actions`] | what keys do when nothing stands before the editor |
+//! | [`submit`] | what becomes of a text that is sent |
+//! | [`agent`] | what happened in the agent |
+//! | [`answers`] | answers to commands, and what workers found |
+
+mod actions;
+mod agent;
+mod answers;
+mod input;
+pub mod submit;
+
+#[cfg(test)]
+mod tests;
+
+use super::{
+    effect::Effect,
+    model::{Model, Msg},
+    overlay::Outcome,
+};
+
+impl Model {
+    /// Takes a message at a time, in milliseconds since the screen began, and says what is to be done.
+    pub fn update(&mut self, msg: Msg, now: u64) -> Vec<Effect> {
+        self.now = now;
+        let mut effects = match msg {
+            Msg::Input(event) => self.input(event),
+            Msg::Snapshot(view) => self.snapshot(*view),
+            Msg::Happened(published) => self.happened(&published),
+            Msg::Facts(facts) => self.learned(*facts),
+            Msg::Answered(purpose, result) => self.answered(purpose, result),
+            Msg::Worked(done) => self.worked(&done),
+            Msg::Replaced(replaced) => self.replaced(*replaced),
+            Msg::Edited(text) => self.edited(text),
+            Msg::Tick => self.ticked(),
+        };
+        effects.extend(self.retitled());
+        effects
+    }
+
+    fn ticked(&mut self) -> Vec<Effect> {
+        if self.flash.as_ref().is_some_and(|flash| flash.until <= self.now) {
+            self.flash = None;
+        }
+        self.tell_overlay(|overlay, context| overlay.on_change(context))
+    }
+
+    /// Tells the overlay in front something, and does what becomes of it.
+    fn tell_overlay(
+        &mut self,
+        tell: impl FnOnce(&mut dyn super::overlay::Overlay, &super::overlay::OverlayContext<'_>) -> Outcome,
+    ) -> Vec<Effect> {
+        let Some(mut overlay) = self.overlays.pop() else { return Vec::new() };
+        let outcome = tell(overlay.as_mut(), &self.context());
+        self.outcome(overlay, outcome)
+    }
+
+    fn outcome(&mut self, overlay: Box<dyn super::overlay::Overlay>, outcome: Outcome) -> Vec<Effect> {
+        match outcome {
+            Outcome::Stay(effects) => {
+                self.overlays.push(overlay);
+                effects
+            }
+            Outcome::Close(effects) => effects,
+            Outcome::CloseWithText(text, effects) => {
+                self.editor.set_text(&text);
+                effects
+            }
+            Outcome::Open(next, effects) => {
+                self.overlays.extend([overlay, next]);
+                effects
+            }
+            Outcome::Become(next, effects) => {
+                self.overlays.push(next);
+                effects
+            }
+        }
+    }
+
+    /// The terminal's title, when it should be another one.
+    fn retitled(&mut self) -> Option<Effect> {
+        let title = self.wanted_title();
+        (title != self.shown_title).then(|| {
+            self.shown_title.clone_from(&title);
+            Effect::Title(title)
+        })
+    }
+
+    fn wanted_title(&self) -> String {
+        if let Some(title) = &self.title {
+            return title.clone();
+        }
+        let folder = self.facts.cwd.file_name().map_or_else(|| "/".into(), |name| name.to_string_lossy());
+        match self.facts.tree.as_ref().and_then(|tree| tree.name()) {
+            Some(name) => format!("troupe - {name} - {folder}"),
+            None => format!("troupe - {folder}"),
+        }
+    }
+}

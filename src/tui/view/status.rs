@@ -1,0 +1,101 @@
+//! The status line, queues, and the start page.
+
+use ratatui::style::Modifier;
+
+use crate::tui::{
+    keys::Action,
+    model::Model,
+    text::{StyledLine, StyledSpan, plain},
+    theme::ThemeColor,
+    view::key_name,
+};
+
+/// The pictures of the sign that something runs, and how long each is shown.
+const SPINNER: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
+/// Milliseconds that a picture of the spinner is shown.
+pub const SPINNER_MS: u64 = 100;
+/// Rows that queued messages take at most.
+const QUEUE_ROWS: usize = 6;
+
+/// The picture of the spinner at a time.
+#[must_use]
+pub fn spinner(now: u64) -> &'static str {
+    SPINNER[usize::try_from(now / SPINNER_MS).unwrap_or(0) % SPINNER.len()]
+}
+
+/// The status line: what goes on, or what was said last.
+#[must_use]
+pub fn line(model: &Model, width: usize) -> StyledLine {
+    let theme = &model.theme;
+    let escape = key_name(model, Action::Interrupt);
+    let text = if let Some(at) = model.retry_at.filter(|_| model.view.retrying.is_some()) {
+        let seconds = at.saturating_sub(model.now).div_ceil(1_000);
+        Some(format!("Retrying in {seconds} s... ({escape} to stop)"))
+    } else if model.replacing {
+        Some("Opening the session...".to_owned())
+    } else if model.view.compacting {
+        Some(format!("Compacting... ({escape} to stop)"))
+    } else if model.view.running {
+        let seconds = model.now.saturating_sub(model.running_since.unwrap_or(model.now)) / 1_000;
+        Some(format!("Working... {seconds} s ({escape} to interrupt)"))
+    } else {
+        None
+    };
+    let mut line = StyledLine::default();
+    if let Some(text) = text {
+        line.push(format!(" {} ", spinner(model.now)), theme.fg(ThemeColor::Accent));
+        line.push(text, theme.fg(ThemeColor::Muted));
+    }
+    if let Some(flash) = &model.flash {
+        let room = width.saturating_sub(line.width() + 1).max(1);
+        let said = plain(&flash.text, room, theme.fg(ThemeColor::Muted));
+        line.push(" ", theme.fg(ThemeColor::Muted));
+        line.spans.extend(said.into_iter().next().unwrap_or_default().spans);
+    }
+    line
+}
+
+/// Messages that wait.
+#[must_use]
+pub fn queue(model: &Model, width: usize) -> Vec<StyledLine> {
+    let steering = model.view.steering.iter().map(|text| ("Steering: ", text.as_str()));
+    let follow_up = model.view.follow_up.iter().map(|text| ("Follow-up: ", text.as_str()));
+    let local = model.queue.texts().map(|text| ("Waiting: ", text));
+    let all: Vec<_> = steering.chain(follow_up).chain(local).collect();
+    if all.is_empty() {
+        return Vec::new();
+    }
+    let style = model.theme.fg(ThemeColor::Dim);
+    let line = |(label, text): &(&str, &str)| {
+        let first = text.lines().next().unwrap_or_default();
+        let mut lines = plain(&format!(" {label}{first}"), width, style);
+        lines.truncate(1);
+        lines.pop().unwrap_or_default()
+    };
+    let mut lines: Vec<_> = all.iter().take(QUEUE_ROWS - 1).map(line).collect();
+    let more = all.len().saturating_sub(QUEUE_ROWS - 1);
+    let more = if more > 0 { format!("{more} more; ") } else { String::new() };
+    let hint = format!(" {more}{} takes them back into the editor", key_name(model, Action::Dequeue));
+    lines.push(StyledLine::of(hint, style.add_modifier(Modifier::ITALIC)));
+    lines
+}
+
+/// The start page.
+#[must_use]
+pub fn header(model: &Model, width: usize) -> Vec<StyledLine> {
+    let theme = &model.theme;
+    let mut title = StyledLine::of(" troupe", theme.fg(ThemeColor::Accent).add_modifier(Modifier::BOLD));
+    title.push(format!(" {}", model.surroundings.version), theme.fg(ThemeColor::Dim));
+    let hints = format!(
+        "{} interrupt · {} clear · {} expand tools · / commands · ! bash",
+        key_name(model, Action::Interrupt),
+        key_name(model, Action::Clear),
+        key_name(model, Action::ExpandTools),
+    );
+    let hints = plain(&hints, width.saturating_sub(1).max(1), theme.fg(ThemeColor::Dim));
+    let indented = hints.into_iter().map(|mut line| {
+        line.spans.insert(0, StyledSpan::new(" ", theme.fg(ThemeColor::Dim)));
+        line
+    });
+    [StyledLine::default(), title].into_iter().chain(indented).collect()
+}
