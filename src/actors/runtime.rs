@@ -43,6 +43,12 @@ pub struct Parts {
 pub trait FrontFactory: Send + Sync {
     /// Starts it below `supervisor`. It says through `done` how the process should end.
     fn start(&self, parts: Parts, done: Recipient<i32>, supervisor: ActorCell) -> FrontStart<'_>;
+
+    /// Whether it is started again when it dies. Not one that writes lines to a stream: a second one could tear a line
+    /// that the first had begun.
+    fn restart(&self) -> RestartKind {
+        RestartKind::Temporary
+    }
 }
 
 /// What the root is told.
@@ -58,13 +64,15 @@ pub enum RuntimeMsg {
     Drained,
 }
 
-/// The parts below the root that are restarted.
+/// The parts below the root.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
     /// The extensions' supervisor.
     Extensions,
     /// The fleet.
     Fleet,
+    /// The front.
+    Front,
 }
 
 /// What the root begins with.
@@ -88,9 +96,10 @@ pub struct RuntimeState {
     parts: Parts,
     exit: Option<oneshot::Sender<i32>>,
     code: Option<i32>,
-    running: Vec<(ActorId, Option<Part>)>,
+    running: Vec<(ActorId, Part)>,
+    factory: Arc<dyn FrontFactory>,
     front: Option<ActorCell>,
-    histories: [Vec<Duration>; 2],
+    histories: [Vec<Duration>; 3],
     begun: Instant,
 }
 
@@ -118,6 +127,7 @@ impl Actor for Runtime {
             exit: Some(args.exit),
             code: None,
             running: Vec::new(),
+            factory: args.front,
             front: None,
             histories: Default::default(),
             begun: Instant::now(),
@@ -125,11 +135,8 @@ impl Actor for Runtime {
         for part in [Part::Extensions, Part::Fleet] {
             state.start(&myself, part).await.map_err(|exit| exit.cause().to_owned())?;
         }
-        let done = Recipient::new(Addr::of(&myself), RuntimeMsg::Done);
-        let front = args.front.start(args.parts, done, myself.get_cell()).await;
-        let front = front.map_err(|exit| format!("the front end did not start: {}", exit.cause()))?;
-        state.running.push((front.get_id(), None));
-        state.front = Some(front);
+        let started = state.start(&myself, Part::Front).await;
+        started.map_err(|exit| format!("the front end did not start: {}", exit.cause()))?;
         Ok(state)
     }
 
@@ -142,11 +149,8 @@ impl Actor for Runtime {
         match message {
             RuntimeMsg::Gone(id, exit) => {
                 let Some(at) = state.running.iter().position(|(known, _)| *known == id) else { return Ok(()) };
-                match state.running.remove(at).1 {
-                    Some(part) => state.decide(&myself, part, &exit),
-                    // A second front could tear a line that the first one had begun.
-                    None => state.end(&myself, 1),
-                }
+                let part = state.running.remove(at).1;
+                state.decide(&myself, part, &exit);
             }
             RuntimeMsg::Restart(part) => {
                 if let Err(exit) = state.start(&myself, part).await {
@@ -199,8 +203,15 @@ impl RuntimeState {
                 self.parts.fleet.fill(addr);
                 id
             }
+            Part::Front => {
+                let done = Recipient::new(Addr::of(myself), RuntimeMsg::Done);
+                let front = self.factory.start(self.parts.clone(), done, supervisor).await?;
+                let id = front.get_id();
+                self.front = Some(front);
+                id
+            }
         };
-        self.running.push((id, Some(part)));
+        self.running.push((id, part));
         Ok(())
     }
 
@@ -208,12 +219,14 @@ impl RuntimeState {
         match part {
             Part::Extensions => self.parts.extensions.clear(),
             Part::Fleet => self.parts.fleet.clear(),
+            Part::Front => self.front = None,
         }
         if self.code.is_some() {
             return;
         }
+        let kind = if part == Part::Front { self.factory.restart() } else { RestartKind::Permanent };
         let history = &mut self.histories[part as usize];
-        match RestartPolicy::actors(RestartKind::Permanent).decide(history, self.begun.elapsed(), exit) {
+        match RestartPolicy::actors(kind).decide(history, self.begun.elapsed(), exit) {
             RestartDecision::Restart(wait) => {
                 trace::restarted(&format!("{part:?}"), "", exit.cause(), wait);
                 myself.send_after(wait, move || RuntimeMsg::Restart(part));

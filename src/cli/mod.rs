@@ -20,6 +20,7 @@ mod export;
 pub mod files;
 pub mod first_message;
 pub mod help;
+mod interactive;
 pub mod legacy;
 pub mod listing;
 mod local;

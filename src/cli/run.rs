@@ -21,7 +21,7 @@ use super::{
     undo,
 };
 use crate::{
-    actors::front::stdout::keep_for_records,
+    actors::front::{stdout::keep_for_records, voice},
     extensions::ExtensionRegistry,
     protocol::{command::Input, hidden},
 };
@@ -102,17 +102,17 @@ fn begin(environment: &Environment, args: HiArgs, terminals: Terminals, extensio
         Err(text) => return fail(&text),
     };
     if mode == Mode::Interactive {
-        return fail(
-            "the interactive terminal is not available yet in this version. Give a prompt with -p, pipe one in, or use \
-             --mode rpc",
-        );
+        // The screen shows what is said until it is gone.
+        voice::hold();
     }
     if matches!(mode, Mode::Rpc | Mode::Json)
         && let Err(error) = keep_for_records()
     {
         return fail(&format!("standard output cannot be kept for records alone: {error}"));
     }
-    match start::run(environment, args, extensions, mode, prompts) {
+    let ended = start::run(environment, args, extensions, mode, prompts);
+    voice::release();
+    match ended {
         Ok(exit) => exit,
         Err(StartError::Failed(text)) => fail(&text),
     }

@@ -7,6 +7,7 @@ use super::{
     base::{self, Base},
     env::Environment,
     exit::Exit,
+    interactive::ScreenFactory,
     legacy, local, logging,
     mode::Mode,
     run::warn,
@@ -135,9 +136,8 @@ async fn serve(
             Arc::new(RpcFactory { shared, factory: base.clone() })
         }
         Mode::Json => Arc::new(PrinterFactory { shared, mode: PrintMode::Json, prompts, fail_when_denied }),
-        Mode::Print | Mode::Interactive => {
-            Arc::new(PrinterFactory { shared, mode: PrintMode::Text, prompts, fail_when_denied })
-        }
+        Mode::Print => Arc::new(PrinterFactory { shared, mode: PrintMode::Text, prompts, fail_when_denied }),
+        Mode::Interactive => Arc::new(ScreenFactory::new(base.clone(), shared, prompts, None)),
     };
     run_front(base, observers, front).await
 }

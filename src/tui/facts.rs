@@ -40,6 +40,12 @@ pub struct AgentFacts {
     pub commands: Arc<[CommandInfo]>,
 }
 
+impl std::fmt::Debug for AgentFacts {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "AgentFacts({}, {:?})", self.agent, self.tree)
+    }
+}
+
 impl AgentFacts {
     /// What is so now. `commands` are those that were asked for last: to list them reads files.
     #[must_use]

@@ -35,6 +35,8 @@ pub mod screen;
 pub mod settings;
 pub mod surroundings;
 pub mod terminal;
+#[cfg(test)]
+pub mod testing;
 pub mod text;
 pub mod theme;
 pub mod tool_view;

@@ -188,11 +188,18 @@ impl Model {
 
     /// Takes what the terminal says of itself.
     pub fn reported(&mut self, report: Report) {
-        if matches!(
-            report,
-            Report::Foreground(_) | Report::Background(_) | Report::Palette(..) | Report::Appearance(_)
-        ) {
+        if matches!(report, Report::Foreground(_) | Report::Background(_) | Report::Palette(..) | Report::Appearance(_))
+        {
             self.reports.push(report);
+        }
+    }
+
+    /// Puts a text into the editor, before what is being written.
+    pub fn put_back(&mut self, text: &str) {
+        if self.editor.is_empty() {
+            self.editor.set_text(text);
+        } else {
+            self.editor.prepend(&format!("{text}\n\n"));
         }
     }
 

@@ -9,7 +9,11 @@ use std::{
 #[must_use]
 pub fn command(setting: Option<&str>) -> String {
     let named = |name: &str| std::env::var(name).ok().filter(|value| !value.trim().is_empty());
-    setting.map(str::to_owned).or_else(|| named("VISUAL")).or_else(|| named("EDITOR")).unwrap_or_else(|| "nano".to_owned())
+    setting
+        .map(str::to_owned)
+        .or_else(|| named("VISUAL"))
+        .or_else(|| named("EDITOR"))
+        .unwrap_or_else(|| "nano".to_owned())
 }
 
 /// Opens the editor on a text and gives back what it saved. Blocks until it ends.
@@ -17,7 +21,11 @@ pub fn command(setting: Option<&str>) -> String {
 /// # Errors
 /// It did not run, or ended with a failure: what was said. The text is not lost: nothing took its place.
 pub fn edit(command: &str, text: &str) -> Result<String, String> {
-    let failed = |error: io::Error| format!("The editor ({command}) did not work: {error}. The setting externalEditor, $VISUAL or $EDITOR names another.");
+    let failed = |error: io::Error| {
+        format!(
+            "The editor ({command}) did not work: {error}. The setting externalEditor, $VISUAL or $EDITOR names another."
+        )
+    };
     let mut file = tempfile::Builder::new().prefix("troupe-").suffix(".md").tempfile().map_err(failed)?;
     file.write_all(text.as_bytes()).and_then(|()| file.flush()).map_err(failed)?;
     // The file's name is an argument and no part of the command.

@@ -3,7 +3,10 @@
 //! A key is drawn at once. What streams in is drawn at most 60 times a second: the bus hands over its next batch when the
 //! one before was drawn, and deltas merge meanwhile. While the terminal is slow, frames are left out.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
 
 use ractor::{Actor, ActorCell, ActorId, ActorProcessingErr, ActorRef, SupervisionEvent};
 use tokio::time::Instant;
@@ -12,7 +15,7 @@ use super::{
     effect::{Effect, Purpose},
     facts::AgentFacts,
     model::{Model, Msg},
-    terminal::{InputEvent, Terminal},
+    terminal::{InputEvent, Terminal, TerminalEvent},
     view,
     work::{Work, WorkDone},
     working::{WorkContext, Working},
@@ -26,11 +29,17 @@ use crate::{
         replacing::{ReplaceWork, Replaced, Replacing},
         reply::{CommandResult, ReplyTo},
         runtime::Parts,
+        shared::AgentShared,
         spawn::{ended, spawn_worker},
         subscriber::{Delivered, Delivery, SubscriberKind},
     },
     extensions::backstage::WantedSession,
-    protocol::{Command, command::{Input, QueueKind}, event::NoticeLevel, session_change::SessionChange},
+    protocol::{
+        Command, Reply,
+        command::{Input, QueueKind},
+        event::NoticeLevel,
+        session_change::SessionChange,
+    },
 };
 
 /// The time between two frames of what streams in.
@@ -38,10 +47,44 @@ const FRAME: Duration = Duration::from_millis(16);
 /// How often things that move by themselves are drawn.
 const TICK: Duration = Duration::from_millis(view::status::SPINNER_MS);
 
+/// What is known beyond the life of a screen.
+pub struct ScreenMemory(Mutex<Remembered>);
+
+struct Remembered {
+    /// The agent in front.
+    agent: Arc<AgentShared>,
+    /// It takes commands.
+    opened: bool,
+    /// The text that was being written.
+    draft: String,
+    /// What is to be said first.
+    prompts: Vec<Input>,
+    /// The slash command to begin with.
+    first: Option<&'static str>,
+}
+
+impl ScreenMemory {
+    /// What the first screen is to know.
+    #[must_use]
+    pub fn new(agent: Arc<AgentShared>, prompts: Vec<Input>, first: Option<&'static str>) -> Self {
+        Self(Mutex::new(Remembered { agent, opened: false, draft: String::new(), prompts, first }))
+    }
+
+    /// The agent in front.
+    #[must_use]
+    pub fn agent(&self) -> Arc<AgentShared> {
+        self.lock().agent.clone()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Remembered> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
 /// What the screen begins with.
 pub struct ScreenArgs {
-    /// The agent.
-    pub agent: AgentClient,
+    /// What screens before it knew.
+    pub memory: Arc<ScreenMemory>,
     /// The parts of the runtime.
     pub parts: Parts,
     /// Who makes agents on other sessions.
@@ -50,10 +93,6 @@ pub struct ScreenArgs {
     pub done: Recipient<i32>,
     /// What is drawn.
     pub model: Box<Model>,
-    /// What is said first.
-    pub prompts: Vec<Input>,
-    /// A slash command to begin with.
-    pub first: Option<&'static str>,
     /// Opens the terminal.
     pub open: OpenTerminal,
 }
@@ -105,8 +144,7 @@ pub struct ScreenState {
     myself: ActorRef<ScreenMsg>,
     model: Box<Model>,
     terminal: Terminal,
-    prompts: Vec<Input>,
-    first: Option<&'static str>,
+    memory: Arc<ScreenMemory>,
     /// The number of this subscriber, and that the bus waits for it.
     watching: Option<(u64, bool)>,
     /// The worker that replaces the session, and who wants it.
@@ -130,16 +168,25 @@ impl Actor for Screen {
     type State = ScreenState;
     type Arguments = ScreenArgs;
 
-    async fn pre_start(&self, myself: ActorRef<ScreenMsg>, args: ScreenArgs) -> Result<ScreenState, ActorProcessingErr> {
+    async fn pre_start(
+        &self,
+        myself: ActorRef<ScreenMsg>,
+        args: ScreenArgs,
+    ) -> Result<ScreenState, ActorProcessingErr> {
         let me = Addr::of(&myself);
         let terminal = (args.open)(me.clone())?;
         let said = me.clone();
         voice::listen(move |text| said.tell(ScreenMsg::Said(text.trim_end().to_owned())));
+        let agent = AgentClient { shared: args.memory.agent(), fleet: args.parts.fleet.clone() };
         let opened = me.clone();
-        args.agent.open(ReplyTo::new(move |result| opened.tell(ScreenMsg::Opened(result))));
+        if args.memory.lock().opened {
+            opened.tell(ScreenMsg::Opened(Ok(Reply::Done)));
+        } else {
+            agent.open(ReplyTo::new(move |result| opened.tell(ScreenMsg::Opened(result))));
+        }
         let begun = Instant::now();
         let mut state = ScreenState {
-            agent: args.agent,
+            agent,
             parts: args.parts,
             factory: args.factory,
             done: args.done,
@@ -147,8 +194,7 @@ impl Actor for Screen {
             myself,
             model: args.model,
             terminal,
-            prompts: args.prompts,
-            first: args.first,
+            memory: args.memory,
             watching: None,
             replacing: None,
             begun,
@@ -159,6 +205,7 @@ impl Actor for Screen {
             away: false,
             ending: false,
         };
+        state.model.editor.set_text(&std::mem::take(&mut state.memory.lock().draft));
         let (columns, rows) = state.terminal.size();
         state.update(Msg::Input(InputEvent::Resize { columns, rows })).await;
         state.draw();
@@ -185,6 +232,7 @@ impl Actor for Screen {
                 for event in events {
                     state.update(Msg::Input(event)).await;
                 }
+                state.model.editor.draft().clone_into(&mut state.memory.lock().draft);
                 state.draw();
             }
             ScreenMsg::Written => {
@@ -304,13 +352,18 @@ impl ScreenState {
         let config = &self.agent.shared.config;
         config.backstage.on_session_wanted(move |wanted| me.tell(ScreenMsg::Wanted(wanted)));
         config.questions.attend();
-        if let Some(name) = self.first.take() {
+        let (first, prompts) = {
+            let mut memory = self.memory.lock();
+            memory.opened = true;
+            (memory.first.take(), std::mem::take(&mut memory.prompts))
+        };
+        if let Some(name) = first {
             let effects = self.model.slash(name);
             for effect in effects {
                 self.carry_out(effect).await;
             }
         }
-        for input in std::mem::take(&mut self.prompts) {
+        for input in prompts {
             let text = input.text.clone();
             self.send(Command::Prompt { input, behavior: Some(QueueKind::FollowUp) }, Purpose::Prompt(text));
         }
@@ -387,6 +440,7 @@ impl ScreenState {
         match &replaced {
             Replaced::Done { agent: MadeAgent { shared }, notices: told, .. } => {
                 self.agent = AgentClient { shared: shared.clone(), fleet: self.parts.fleet.clone() };
+                self.memory.lock().agent = shared.clone();
                 answer = Ok(Some(shared.id.clone()));
                 notices.clone_from(told);
             }
@@ -483,4 +537,14 @@ impl ScreenState {
 pub async fn start(args: ScreenArgs, supervisor: ActorCell) -> Result<ActorCell, crate::actors::restart::Exit> {
     let addr = crate::actors::spawn::spawn("Screen", "", Screen, args, supervisor).await?;
     Ok(addr.actor().get_cell())
+}
+
+/// Takes a terminal's events to the screen.
+pub fn listener(to: Addr<ScreenMsg>) -> impl Fn(TerminalEvent) + Send + 'static {
+    move |event| {
+        to.tell(match event {
+            TerminalEvent::Input(events) => ScreenMsg::Input(events),
+            TerminalEvent::Written => ScreenMsg::Written,
+        });
+    }
 }

@@ -20,7 +20,12 @@ pub(super) const COMMANDS: &[SlashCommand] = &[
         run: compact,
     },
     SlashCommand { name: "clone", argument: "", description: "Go on in a copy of the session", run: clone },
-    SlashCommand { name: "reload", argument: "", description: "Read settings, keys, skills and themes again", run: reload },
+    SlashCommand {
+        name: "reload",
+        argument: "",
+        description: "Read settings, keys, skills and themes again",
+        run: reload,
+    },
     SlashCommand { name: "quit", argument: "", description: "End the program", run: quit },
 ];
 
@@ -31,9 +36,10 @@ fn new(_: &mut Model, _: &str) -> Vec<Effect> {
 fn name(model: &mut Model, argument: &str) -> Vec<Effect> {
     if argument.is_empty() {
         let name = model.facts.tree.as_ref().and_then(|tree| tree.name());
-        let text = name.map_or_else(|| "The session has no name. /name NAME gives it one.".to_owned(), |name| {
-            format!("The session's name: {name}")
-        });
+        let text = name.map_or_else(
+            || "The session has no name. /name NAME gives it one.".to_owned(),
+            |name| format!("The session's name: {name}"),
+        );
         model.transcript.notice(NoticeLevel::Info, text);
         return Vec::new();
     }

@@ -6,3 +6,5 @@ mod input;
 
 pub use frame::Frame;
 pub use input::{InputEvent, Mouse, MouseButton, MouseKind, Report};
+mod facade;
+pub use facade::{Terminal, TerminalEvent, TerminalOptions};

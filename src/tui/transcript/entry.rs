@@ -28,7 +28,12 @@ use crate::{
 const FOLDED_LINES: usize = 10;
 
 /// The lines of the entry at `position`, which is item `at`.
-pub(super) fn lines(transcript: &Transcript, at: usize, position: usize, context: &LayoutContext<'_>) -> Vec<StyledLine> {
+pub(super) fn lines(
+    transcript: &Transcript,
+    at: usize,
+    position: usize,
+    context: &LayoutContext<'_>,
+) -> Vec<StyledLine> {
     let Some(entry) = transcript.tree().and_then(|tree| tree.entry_at(position)) else { return Vec::new() };
     // What shows nothing is not read.
     match entry.kind() {
@@ -86,7 +91,12 @@ fn user_lines(user: &UserMessage, context: &LayoutContext<'_>) -> Vec<StyledLine
     std::iter::once(StyledLine::default()).chain(filled).collect()
 }
 
-fn answer_lines(transcript: &Transcript, at: usize, answer: &AssistantMessage, context: &LayoutContext<'_>) -> Vec<StyledLine> {
+fn answer_lines(
+    transcript: &Transcript,
+    at: usize,
+    answer: &AssistantMessage,
+    context: &LayoutContext<'_>,
+) -> Vec<StyledLine> {
     let mut lines = Vec::new();
     let calls: Vec<&ToolCall> = answer.tool_calls().collect();
     let states = call_states(transcript, at, &calls, context);
@@ -263,7 +273,13 @@ fn bash_lines(bash: &BashView<'_>, expanded: bool, context: &LayoutContext<'_>) 
     std::iter::once(blank).chain(context.with_margin(lines)).collect()
 }
 
-fn summary_lines(label: &str, title: &str, summary: &str, expanded: bool, context: &LayoutContext<'_>) -> Vec<StyledLine> {
+fn summary_lines(
+    label: &str,
+    title: &str,
+    summary: &str,
+    expanded: bool,
+    context: &LayoutContext<'_>,
+) -> Vec<StyledLine> {
     let theme = context.theme;
     let mut head = StyledLine::of(format!("[{label}] "), theme.fg(ThemeColor::CustomMessageLabel));
     head.push(title.to_owned(), theme.fg(ThemeColor::CustomMessageText));
@@ -297,9 +313,8 @@ impl Live {
         for block in self.message.iter_mut().flat_map(|message| &mut message.blocks) {
             let arguments = block.arguments();
             let body = match block {
-                LiveBlock::Text(text) => {
-                    context.with_margin(text.lines(context.inner(), context.theme, &context.markdown_options()).to_vec())
-                }
+                LiveBlock::Text(text) => context
+                    .with_margin(text.lines(context.inner(), context.theme, &context.markdown_options()).to_vec()),
                 LiveBlock::Thinking(text) => thinking_lines(text.text(), thinking, context),
                 LiveBlock::Call { name, .. } => {
                     call_lines(name, &arguments.unwrap_or_default(), CallState::Writing, false, context)
@@ -325,4 +340,3 @@ impl Live {
         lines
     }
 }
-

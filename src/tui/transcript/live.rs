@@ -102,7 +102,12 @@ impl Live {
             output: output.clone(),
             ended: None,
         });
-        Self { message: view.partial.as_ref().map(LiveMessage::of), calls: calls.collect(), commands: Vec::new(), runs: view.running }
+        Self {
+            message: view.partial.as_ref().map(LiveMessage::of),
+            calls: calls.collect(),
+            commands: Vec::new(),
+            runs: view.running,
+        }
     }
 
     /// Folds in what happened; true when items that are laid out may look different now.
@@ -196,7 +201,8 @@ impl LiveMessage {
             Block::Thinking(thinking) => LiveBlock::Thinking(streaming(&thinking.thinking)),
             Block::ToolCall(call) => {
                 let known = partial.arguments.iter().find(|(place, _)| *place == at);
-                let raw = known.map_or_else(|| Value::Object(call.arguments.clone()).to_string(), |(_, raw)| raw.clone());
+                let raw =
+                    known.map_or_else(|| Value::Object(call.arguments.clone()).to_string(), |(_, raw)| raw.clone());
                 LiveBlock::call(call.name.clone(), raw)
             }
             _ => LiveBlock::Other,

@@ -133,7 +133,8 @@ impl Transcript {
                 self.notice(NoticeLevel::Error, format!("Extension {extension}, at {event}: {error}"));
             }
             Event::Parked { cause } => {
-                let text = format!("The agent failed too often and is stopped: {cause}. /resume opens the session again.");
+                let text =
+                    format!("The agent failed too often and is stopped: {cause}. /resume opens the session again.");
                 self.notice(NoticeLevel::Error, text);
             }
             Event::Restarted { actor, cause } => {

@@ -168,7 +168,7 @@ impl Model {
     pub(super) fn take_back(&mut self) -> Vec<Effect> {
         let local: Vec<String> = self.queue.take().into_iter().map(|(_, text)| text).collect();
         if !local.is_empty() {
-            self.editor.prepend(&local.join("\n\n"));
+            self.put_back(&local.join("\n\n"));
         }
         if self.view.steering.is_empty() && self.view.follow_up.is_empty() {
             return Vec::new();

@@ -37,7 +37,11 @@ impl Model {
 
     /// What is looked up whenever the agent comes to rest.
     fn look_around(&self) -> Vec<Effect> {
-        vec![Effect::Work(Work::Totals), Effect::Work(Work::Branch(self.facts.cwd.clone())), Effect::Work(Work::Commands)]
+        vec![
+            Effect::Work(Work::Totals),
+            Effect::Work(Work::Branch(self.facts.cwd.clone())),
+            Effect::Work(Work::Commands),
+        ]
     }
 
     pub(super) fn happened(&mut self, published: &Published) -> Vec<Effect> {
@@ -76,7 +80,8 @@ impl Model {
     fn saving_changed(&mut self, reason: Option<&String>, unsaved: usize) {
         match reason {
             Some(reason) if self.unsaved.is_none() => {
-                let text = format!("The session is not saved ({reason}). It goes on in memory, and saving is tried again.");
+                let text =
+                    format!("The session is not saved ({reason}). It goes on in memory, and saving is tried again.");
                 self.transcript.notice(NoticeLevel::Warning, text);
             }
             None if self.unsaved.is_some() && unsaved == 0 => {
@@ -89,7 +94,9 @@ impl Model {
 
     fn display(&mut self, display: &Display) {
         match display {
-            Display::Notify { message, level } => self.transcript.notice(level.unwrap_or(NoticeLevel::Info), message.clone()),
+            Display::Notify { message, level } => {
+                self.transcript.notice(level.unwrap_or(NoticeLevel::Info), message.clone())
+            }
             Display::Status { key, text } => {
                 self.statuses.retain(|(known, _)| known != key);
                 self.statuses.extend(text.clone().map(|text| (key.clone(), text)));

@@ -18,11 +18,7 @@ impl Model {
         match (purpose, result) {
             (Purpose::Prompt(text), Err(error)) => {
                 // Nobody writes a text twice.
-                if self.editor.is_empty() {
-                    self.editor.set_text(&text);
-                } else {
-                    self.editor.prepend(&text);
-                }
+                self.put_back(&text);
                 self.transcript.notice(NoticeLevel::Error, error.to_string());
             }
             (Purpose::Bash(id), result) => {
@@ -34,7 +30,7 @@ impl Model {
             (Purpose::TakeBack, Ok(Reply::Queue { steering, follow_up })) => {
                 let texts: Vec<String> = steering.into_iter().chain(follow_up).collect();
                 if !texts.is_empty() {
-                    self.editor.prepend(&texts.join("\n\n"));
+                    self.put_back(&texts.join("\n\n"));
                 }
             }
             (Purpose::Told(text), Ok(_)) => self.transcript.notice(NoticeLevel::Info, text),

@@ -10,13 +10,7 @@ pub mod status;
 
 use ratatui::layout::Rect;
 
-use super::{
-    keys::Action,
-    model::Model,
-    terminal::Frame,
-    text::StyledLine,
-    transcript::layout::LayoutContext,
-};
+use super::{keys::Action, model::Model, terminal::Frame, text::StyledLine, transcript::layout::LayoutContext};
 
 /// The rows of each part of a screen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -95,7 +89,10 @@ fn lines(model: &Model, rows: u16) -> Lines {
         queue: if few { Vec::new() } else { status::queue(model, width) },
         status: if rows < 5 { Vec::new() } else { vec![status::line(model, width)] },
         above: if few { Vec::new() } else { widgets(false) },
-        menu: model.menu.as_ref().map_or_else(Vec::new, |menu| menu.lines(width, &model.theme)),
+        menu: model
+            .menu
+            .as_ref()
+            .map_or_else(Vec::new, |menu| menu.lines(&model.theme, model.size.0, model.settings.menu_rows)),
         below: if few { Vec::new() } else { widgets(true) },
         footer: if rows < 4 { Vec::new() } else { footer.into_iter().take(if few { 1 } else { 4 }).collect() },
     }
@@ -142,7 +139,10 @@ pub fn key_name(model: &Model, action: Action) -> String {
 }
 
 /// Does something with the transcript that needs to know how it is laid out: the rows of the view, and the rest.
-pub fn with_layout<T>(model: &mut Model, act: impl FnOnce(&mut super::transcript::Transcript, usize, &LayoutContext<'_>) -> T) -> T {
+pub fn with_layout<T>(
+    model: &mut Model,
+    act: impl FnOnce(&mut super::transcript::Transcript, usize, &LayoutContext<'_>) -> T,
+) -> T {
     let rows = transcript_rows(model);
     let header = status::header(model, usize::from(model.size.0));
     let expand_key = key_name(model, Action::ExpandTools);

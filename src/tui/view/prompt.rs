@@ -4,13 +4,7 @@ use ratatui::layout::{Position, Rect};
 
 use crate::{
     protocol::ThinkingLevel,
-    tui::{
-        editor::Geometry,
-        model::Model,
-        terminal::Frame,
-        text::StyledLine,
-        theme::ThemeColor,
-    },
+    tui::{editor::Geometry, model::Model, terminal::Frame, text::StyledLine, theme::ThemeColor},
 };
 
 /// Rows that are too few for borders.

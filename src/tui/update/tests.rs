@@ -1,0 +1,197 @@
+//! Keys and events, and what the model makes of them.
+
+use crate::{
+    protocol::{
+        Command, CommandError, Event, Reply,
+        command::{Input, QueueKind},
+        event::NoticeLevel,
+    },
+    store::testing::{answer, user},
+    tui::{
+        effect::{Effect, Purpose},
+        model::{Model, Msg},
+        testing::{happen, model_of, press, screen},
+        transcript::item::Item,
+    },
+};
+
+/// A session of two prompts.
+fn two() -> Vec<String> {
+    vec![
+        user("u1", "", "first words"),
+        answer("a1", "u1", "first answer"),
+        user("u2", "a1", "second words"),
+        answer("a2", "u2", "second answer"),
+    ]
+}
+
+/// What the effects send, in short.
+fn sent(effects: &[Effect]) -> Vec<String> {
+    let text = |input: &Input| input.text.clone();
+    let short = |effect: &Effect| match effect {
+        Effect::Send(Command::Prompt { input, behavior }, _) => {
+            Some(format!("{}: {}", short_of(*behavior), text(input)))
+        }
+        Effect::Send(Command::Bash { command, exclude_from_context, .. }, _) => {
+            Some(format!("bash{}: {command}", if *exclude_from_context { " excluded" } else { "" }))
+        }
+        Effect::Send(command, _) => Some(format!("{command:?}")),
+        Effect::Quit => Some("quit".to_owned()),
+        Effect::Suspend => Some("suspend".to_owned()),
+        Effect::EditOutside(text) => Some(format!("edit {text}")),
+        _ => None,
+    };
+    effects.iter().filter_map(short).collect()
+}
+
+fn short_of(behavior: Option<QueueKind>) -> &'static str {
+    match behavior {
+        Some(QueueKind::Steer) => "steer",
+        Some(QueueKind::FollowUp) => "follow up",
+        None => "prompt",
+    }
+}
+
+#[test]
+fn keys_send_what_is_written() {
+    // keys, what is sent, the text that is left
+    let table: &[(&str, &[&str], &str)] = &[
+        (r#""hello" enter"#, &["steer: hello"], ""),
+        (r#""  hello  " enter"#, &["steer: hello"], ""),
+        (r#""hello" alt+enter"#, &["follow up: hello"], ""),
+        (r#""one" shift+enter "two" enter"#, &["steer: one\ntwo"], ""),
+        (r#""one" ctrl+j "two""#, &[], "one\ntwo"),
+        ("enter", &[], ""),
+        (r#""   " enter"#, &[], "   "),
+        (r#""!ls -l" enter"#, &["bash: ls -l"], ""),
+        (r#""!!ls" enter"#, &["bash excluded: ls"], ""),
+        (r#""!" enter"#, &[], ""),
+        (r#""/name My work" enter"#, &[r#"SetSessionName("My work")"#], ""),
+        (r#""/quit" enter"#, &["quit"], ""),
+        (r#""/unknown thing" enter"#, &["steer: /unknown thing"], ""),
+        (r#""text" ctrl+c"#, &[], ""),
+        ("ctrl+c ctrl+c", &["quit"], ""),
+        (r#""text" ctrl+c ctrl+c"#, &["quit"], ""),
+        ("ctrl+d", &["quit"], ""),
+        (r#""ab" home ctrl+d"#, &[], "b"),
+        (r#""draft" ctrl+g"#, &["edit draft"], "draft"),
+        ("ctrl+z", &["suspend"], ""),
+        ("shift+tab", &["CycleThinkingLevel"], ""),
+        ("ctrl+p", &["CycleModel"], ""),
+        (r#""!half" escape"#, &[], ""),
+        (r#""half" escape"#, &[], "half"),
+        ("up", &[], "second words"),
+        ("up up", &[], "first words"),
+        (r#""draft" home up up down down"#, &[], "draft"),
+    ];
+    for (keys, expected, text) in table {
+        let mut model = model_of(&two());
+        let effects = press(&mut model, keys);
+        assert_eq!(sent(&effects), *expected, "{keys}");
+        assert_eq!(model.editor.draft(), *text, "{keys}");
+    }
+}
+
+#[test]
+fn two_presses_count_as_one_within_half_a_second_only() {
+    let mut model = model_of(&[]);
+    press(&mut model, "ctrl+c");
+    model.now = 501;
+    assert!(sent(&press(&mut model, "ctrl+c")).is_empty());
+    model.now = 1_001;
+    assert_eq!(sent(&press(&mut model, "ctrl+c")), ["quit"]);
+}
+
+#[test]
+fn escape_stops_a_run_and_takes_back_what_waits() {
+    let mut model = model_of(&[]);
+    happen(&mut model, Event::AgentStart);
+    assert_eq!(sent(&press(&mut model, "escape")), ["Abort"]);
+    let steering = vec!["wait".to_owned()];
+    happen(&mut model, Event::QueueUpdate { steering: steering.clone(), follow_up: vec!["then".into()] });
+    assert!(screen(&mut model).contains("Steering: wait"), "{}", screen(&mut model));
+    assert_eq!(sent(&press(&mut model, "escape")), ["ClearQueue", "Abort"]);
+    press(&mut model, r#""new""#);
+    let reply = Reply::Queue { steering, follow_up: vec!["then".into()] };
+    model.update(Msg::Answered(Purpose::TakeBack, Ok(reply)), 0);
+    assert_eq!(model.editor.draft(), "wait\n\nthen\n\nnew");
+}
+
+#[test]
+fn a_refused_prompt_comes_back_into_the_editor() {
+    let mut model = model_of(&[]);
+    let effects = press(&mut model, r#""precious words" enter"#);
+    let Some(Effect::Send(_, purpose)) = effects.into_iter().next() else { panic!() };
+    model.update(Msg::Answered(purpose, Err(CommandError::NoModel)), 0);
+    assert_eq!(model.editor.draft(), "precious words");
+    assert!(screen(&mut model).contains("No model is selected"));
+}
+
+#[test]
+fn words_written_during_a_compaction_wait_for_its_end() {
+    use crate::protocol::event::CompactionReason;
+    let mut model = model_of(&[]);
+    happen(&mut model, Event::CompactionStart { reason: CompactionReason::Manual });
+    assert!(sent(&press(&mut model, r#""later" enter"#)).is_empty());
+    assert!(screen(&mut model).contains("Waiting: later"));
+    let end = Event::CompactionEnd {
+        reason: CompactionReason::Manual,
+        result: None,
+        aborted: false,
+        will_retry: false,
+        error_message: None,
+    };
+    assert_eq!(sent(&happen(&mut model, end)), ["steer: later"]);
+}
+
+#[test]
+fn the_conversation_follows_the_session_and_keeps_its_place() {
+    let mut model = model_of(&two());
+    let shown = screen(&mut model);
+    for text in ["first words", "first answer", "second words", "second answer"] {
+        assert!(shown.contains(text), "{text} in\n{shown}");
+    }
+    // More than the screen holds.
+    let mut lines = two();
+    for at in 0..40 {
+        let parent = if at == 0 { "a2".to_owned() } else { format!("x{}", at - 1) };
+        lines.push(answer(&format!("x{at}"), &parent, &format!("answer number {at}.")));
+    }
+    let mut model = model_of(&lines);
+    assert!(screen(&mut model).contains("answer number 39."));
+    press(&mut model, "pageup");
+    let above = screen(&mut model);
+    assert!(!above.contains("answer number 39.") && above.contains("answer number 30."), "{above}");
+    model.transcript.notice(NoticeLevel::Info, "something new");
+    assert_eq!(screen(&mut model), above, "what comes does not move what is read");
+    press(&mut model, "ctrl+home");
+    assert!(screen(&mut model).contains("first words"));
+    press(&mut model, "ctrl+end");
+    assert!(screen(&mut model).contains("something new"));
+}
+
+#[test]
+fn a_move_in_the_tree_shows_the_other_branch() {
+    let lines = two();
+    let mut model = model_of(&lines);
+    let tree = crate::store::testing::view(&lines).with_leaf(Some(&"a1".into())).unwrap();
+    let facts = crate::tui::testing::facts_of(Some(tree));
+    model.update(Msg::Facts(Box::new(facts)), 0);
+    let shown = screen(&mut model);
+    assert!(shown.contains("first answer") && !shown.contains("second words"), "{shown}");
+    let entries = |model: &Model| model.transcript.items().iter().filter(|item| matches!(item, Item::Entry(_))).count();
+    assert_eq!(entries(&model), 2);
+}
+
+#[test]
+fn no_size_is_too_small() {
+    for columns in 1..=30 {
+        for rows in 1..=12 {
+            let mut model = model_of(&two());
+            model.size = (columns, rows);
+            press(&mut model, r#""日本語 text that wraps""#);
+            let frame = crate::tui::view::draw(&mut model);
+            assert!(frame.cursor.is_some(), "{columns} x {rows}");
+        }
+    }
+}
