@@ -82,3 +82,18 @@ colors! {
     SearchMatchText = "searchMatchText",
     ThinkingMax = "thinkingMax",
 }
+
+impl ThemeColor {
+    /// The colour that stands for one that a theme may leave out; none when it must give it.
+    #[must_use]
+    pub const fn fallback(self) -> Option<Self> {
+        match self {
+            Self::ScrollbarTrack => Some(Self::Muted),
+            Self::ScrollbarThumb => Some(Self::Text),
+            Self::SearchMatchBg => Some(Self::SelectedBg),
+            Self::SearchMatchText => Some(Self::Text),
+            Self::ThinkingMax => Some(Self::ThinkingXhigh),
+            _ => None,
+        }
+    }
+}

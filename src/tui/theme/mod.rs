@@ -1,10 +1,17 @@
 //! Colours: what a theme says, made fit for the terminal's abilities.
 
+mod builtin;
 mod color;
+mod file;
+mod level;
+mod mark;
+mod value;
 
 use ratatui::style::{Color, Style};
 
 pub use color::ThemeColor;
+pub use file::ThemeError;
+pub use level::{ColorLevel, lower, rgb_of_index};
 
 use crate::resources::markup::highlight::Token;
 
@@ -26,15 +33,18 @@ pub struct Theme {
     /// What it is for.
     pub appearance: Appearance,
     colors: Vec<Color>,
+    is_colorless: bool,
 }
 
 impl Theme {
     /// A theme whose colours are those of `color`.
     pub fn new(name: impl Into<String>, appearance: Appearance, color: impl Fn(ThemeColor) -> Color) -> Self {
-        Self { name: name.into(), appearance, colors: ThemeColor::ALL.iter().map(|of| color(*of)).collect() }
+        let colors: Vec<Color> = ThemeColor::ALL.iter().map(|of| color(*of)).collect();
+        let is_colorless = colors.iter().all(|color| *color == Color::Reset);
+        Self { name: name.into(), appearance, colors, is_colorless }
     }
 
-    /// The terminal's own colours for everything.
+    /// The terminal's own colours for everything: attributes tell apart what colours would.
     #[must_use]
     pub fn plain() -> Self {
         Self::new("plain", Appearance::Dark, |_| Color::Reset)
@@ -46,22 +56,36 @@ impl Theme {
         self.colors[of as usize]
     }
 
+    /// The same in colours that a terminal of this level shows.
+    #[must_use]
+    pub fn lowered(&self, level: ColorLevel) -> Self {
+        Self::new(self.name.clone(), self.appearance, |of| lower(self.color(of), level))
+    }
+
+    /// Whether no colour is in it.
+    #[must_use]
+    pub fn is_colorless(&self) -> bool {
+        self.is_colorless
+    }
+
     /// Text in a colour.
     #[must_use]
     pub fn fg(&self, of: ThemeColor) -> Style {
-        Style::new().fg(self.color(of))
+        let style = Style::new().fg(self.color(of));
+        if self.is_colorless { style.add_modifier(mark::of(of)) } else { style }
     }
 
     /// Ground in a colour.
     #[must_use]
     pub fn bg(&self, of: ThemeColor) -> Style {
-        Style::new().bg(self.color(of))
+        let style = Style::new().bg(self.color(of));
+        if self.is_colorless { style.add_modifier(mark::of(of)) } else { style }
     }
 
     /// Text in a colour on ground in another.
     #[must_use]
     pub fn on(&self, text: ThemeColor, ground: ThemeColor) -> Style {
-        self.fg(text).bg(self.color(ground))
+        self.fg(text).patch(self.bg(ground))
     }
 
     /// Code.
@@ -81,3 +105,6 @@ impl Theme {
         })
     }
 }
+
+#[cfg(test)]
+mod tests;
