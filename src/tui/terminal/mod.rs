@@ -3,8 +3,10 @@
 
 mod frame;
 mod input;
+mod parser;
 
 pub use frame::Frame;
 pub use input::{InputEvent, Mouse, MouseButton, MouseKind, Report};
 mod facade;
 pub use facade::{Terminal, TerminalEvent, TerminalOptions};
+pub use parser::{ESCAPE_TIMEOUT, ESCAPE_TIMEOUT_SSH, Parser};
