@@ -128,7 +128,7 @@ impl Model {
     #[must_use]
     pub fn new(surroundings: Arc<Surroundings>, facts: AgentFacts, settings: ScreenSettings, keymap: Keymap) -> Self {
         Self {
-            theme: Theme::plain(),
+            theme: Theme::dark(),
             size: (80, 24),
             now: 0,
             reports: Vec::new(),
