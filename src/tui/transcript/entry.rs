@@ -4,21 +4,17 @@ use std::sync::Arc;
 
 use ratatui::style::Modifier;
 
-use super::{
-    Transcript,
-    item::Item,
-    layout::LayoutContext,
-    live::{Live, LiveBlock},
-};
+use super::{Transcript, item::Item, layout::LayoutContext};
 use crate::{
     protocol::{
         AgentMessage, EntryBody,
         message::{AssistantMessage, BashExecution, Block, StopReason, ToolCall, ToolResultMessage, UserMessage},
         tool::ToolOutput,
     },
+    resources::markup::markdown::Document,
     store::jsonl::{EntryKind, Role},
     tui::{
-        text::{StyledLine, plain},
+        text::{StyledLine, markdown, plain},
         theme::ThemeColor,
         tool_view::{CallState, CallView},
     },
@@ -188,14 +184,20 @@ fn text_lines(text: &str, context: &LayoutContext<'_>) -> Vec<StyledLine> {
 }
 
 fn thinking_lines(text: &str, shown: bool, context: &LayoutContext<'_>) -> Vec<StyledLine> {
-    let style = context.theme.fg(ThemeColor::ThinkingText).add_modifier(Modifier::ITALIC);
     if !shown {
-        return context.with_margin(vec![StyledLine::of("Thinking...", style)]);
+        return hidden_thinking(context);
     }
-    context.with_margin(plain(text.trim(), context.inner(), style))
+    let options = context.thinking_options();
+    context.with_margin(markdown(&Document::parse(text.trim()), context.inner(), context.theme, &options))
 }
 
-fn call_lines(
+/// What stands for thinking that is hidden.
+pub(super) fn hidden_thinking(context: &LayoutContext<'_>) -> Vec<StyledLine> {
+    let style = context.theme.fg(ThemeColor::ThinkingText).add_modifier(Modifier::ITALIC);
+    context.with_margin(vec![StyledLine::of("Thinking...", style)])
+}
+
+pub(super) fn call_lines(
     name: &str,
     arguments: &serde_json::Map<String, serde_json::Value>,
     state: CallState,
@@ -217,14 +219,14 @@ fn call_lines(
 }
 
 /// A shell command of the user, as it runs or as it is stored.
-struct BashView<'b> {
-    command: &'b str,
-    output: &'b str,
-    excluded: bool,
+pub(super) struct BashView<'b> {
+    pub command: &'b str,
+    pub output: &'b str,
+    pub excluded: bool,
     /// What became of it; none while it runs.
-    end: Option<String>,
-    failed: bool,
-    full_output: Option<&'b str>,
+    pub end: Option<String>,
+    pub failed: bool,
+    pub full_output: Option<&'b str>,
 }
 
 impl<'b> BashView<'b> {
@@ -246,7 +248,7 @@ impl<'b> BashView<'b> {
     }
 }
 
-fn bash_lines(bash: &BashView<'_>, expanded: bool, context: &LayoutContext<'_>) -> Vec<StyledLine> {
+pub(super) fn bash_lines(bash: &BashView<'_>, expanded: bool, context: &LayoutContext<'_>) -> Vec<StyledLine> {
     let theme = context.theme;
     let color = if bash.excluded { ThemeColor::Dim } else { ThemeColor::BashMode };
     let title = format!("$ {}", bash.command);
@@ -304,39 +306,4 @@ fn on_ground(body: Vec<StyledLine>, context: &LayoutContext<'_>) -> Vec<StyledLi
     let ground = context.theme.bg(ThemeColor::CustomMessageBg);
     let filled = context.with_margin(body).into_iter().map(|line| line.filled(ground));
     std::iter::once(StyledLine::default()).chain(filled).collect()
-}
-
-impl Live {
-    /// What runs, as lines.
-    pub(super) fn lines(&mut self, thinking: bool, context: &LayoutContext<'_>) -> Vec<StyledLine> {
-        let mut lines = Vec::new();
-        for block in self.message.iter_mut().flat_map(|message| &mut message.blocks) {
-            let arguments = block.arguments();
-            let body = match block {
-                LiveBlock::Text(text) => context
-                    .with_margin(text.lines(context.inner(), context.theme, &context.markdown_options()).to_vec()),
-                LiveBlock::Thinking(text) => thinking_lines(text.text(), thinking, context),
-                LiveBlock::Call { name, .. } => {
-                    call_lines(name, &arguments.unwrap_or_default(), CallState::Writing, false, context)
-                }
-                LiveBlock::Other => Vec::new(),
-            };
-            if !body.is_empty() {
-                lines.push(StyledLine::default());
-                lines.extend(body);
-            }
-        }
-        for command in &self.commands {
-            let view = BashView {
-                command: &command.command,
-                output: &command.output,
-                excluded: command.excluded,
-                end: (!command.ended).then(|| "Running... (escape to cancel)".to_owned()),
-                failed: false,
-                full_output: None,
-            };
-            lines.extend(bash_lines(&view, false, context));
-        }
-        lines
-    }
 }

@@ -1,6 +1,8 @@
 //! An item as lines, and the lines that are kept.
 
-use std::{collections::HashMap, path::Path, sync::Arc};
+use std::{collections::HashMap, ops::Range, path::Path, sync::Arc};
+
+use ratatui::style::Modifier;
 
 use super::{Transcript, entry, item::Item};
 use crate::{
@@ -47,6 +49,13 @@ impl LayoutContext<'_> {
     #[must_use]
     pub fn margin(&self) -> usize {
         if self.width < 12 { 0 } else { usize::from(self.settings.output_pad) }
+    }
+
+    /// How thinking is drawn.
+    #[must_use]
+    pub fn thinking_options(&self) -> MarkdownOptions {
+        let style = self.theme.fg(ThemeColor::ThinkingText).add_modifier(Modifier::ITALIC);
+        MarkdownOptions { text: Some(style), ..self.markdown_options() }
     }
 
     /// How markdown is drawn.
@@ -111,17 +120,31 @@ impl LayoutCache {
 }
 
 impl Transcript {
-    /// Items, and what runs behind them as one more.
+    /// Items, and the blocks that run behind them.
     #[must_use]
     pub fn count(&self) -> usize {
-        self.items.len() + 1
+        self.items.len() + self.live.count()
     }
 
-    /// The lines of an item, or of what runs. Most items begin with a blank line that parts them from the one before.
-    pub fn lines_of(&mut self, at: usize, context: &LayoutContext<'_>) -> Arc<Vec<StyledLine>> {
-        if at >= self.items.len() {
-            return Arc::new(self.live.lines(self.shows_thinking(context), context));
+    /// How many lines an item has, or a block that runs. Most begin with a blank line that parts them from the one
+    /// before.
+    pub fn rows_of(&mut self, at: usize, context: &LayoutContext<'_>) -> usize {
+        match at.checked_sub(self.items.len()) {
+            Some(block) => self.live.rows(block, self.shows_thinking(context), context),
+            None => self.lines_of(at, context).len(),
         }
+    }
+
+    /// Some of its lines. Of a long answer that streams in no more is touched than these.
+    pub fn lines_between(&mut self, at: usize, range: Range<usize>, context: &LayoutContext<'_>) -> Vec<StyledLine> {
+        match at.checked_sub(self.items.len()) {
+            Some(block) => self.live.lines(block, range, self.shows_thinking(context), context),
+            None => self.lines_of(at, context).get(range).unwrap_or_default().to_vec(),
+        }
+    }
+
+    /// The lines of an item.
+    fn lines_of(&mut self, at: usize, context: &LayoutContext<'_>) -> Arc<Vec<StyledLine>> {
         self.cache.fit(context);
         if let Some(lines) = self.cache.lines.get(&at) {
             return lines.clone();

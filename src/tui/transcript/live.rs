@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::item::Item;
 use crate::{
@@ -246,14 +246,6 @@ fn streaming(text: &str) -> StreamingMarkdown {
 impl LiveBlock {
     fn call(name: String, raw: String) -> Self {
         Self::Call { name, raw, arguments: Box::default() }
-    }
-
-    /// The arguments of a call, as far as they are understood.
-    pub fn arguments(&mut self) -> Option<Map<String, Value>> {
-        match self {
-            Self::Call { raw, arguments, .. } => arguments.read(raw).as_object().cloned(),
-            _ => None,
-        }
     }
 }
 

@@ -6,7 +6,7 @@
 //! | file | what |
 //! |---|---|
 //! | [`item`] | what stands in the conversation |
-//! | [`live`] | the streaming answer, running calls and commands |
+//! | [`live`], `live_view` | the streaming answer, running calls and commands; the same as lines |
 //! | [`layout`] | an item as lines |
 //! | [`entry`] | an entry of the session as lines |
 //! | [`scroll`] | which lines are visible |
@@ -15,6 +15,7 @@ pub mod entry;
 pub mod item;
 pub mod layout;
 pub mod live;
+mod live_view;
 pub mod scroll;
 
 use std::sync::Arc;

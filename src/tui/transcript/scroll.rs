@@ -1,6 +1,6 @@
 //! Which lines of the conversation are visible.
 
-use std::{ops::Range, sync::Arc};
+use std::ops::Range;
 
 use super::{Transcript, item::Item, layout::LayoutContext};
 use crate::{
@@ -24,12 +24,11 @@ pub enum Scroll {
 }
 
 /// Some lines of an item that are visible.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Part {
     /// The item.
     pub item: usize,
-    /// Its lines.
-    pub lines: Arc<Vec<StyledLine>>,
-    /// Those that are visible.
+    /// Its lines that are visible.
     pub range: Range<usize>,
 }
 
@@ -46,30 +45,29 @@ impl Transcript {
         self.upwards(self.count(), 0, height, context)
     }
 
+    /// The lines of parts.
+    pub fn lines(&mut self, parts: &[Part], context: &LayoutContext<'_>) -> Vec<StyledLine> {
+        parts.iter().flat_map(|part| self.lines_between(part.item, part.range.clone(), context)).collect()
+    }
+
     /// The parts before line `line` of `item`, up to `height` lines.
     fn upwards(&mut self, item: usize, line: usize, height: usize, context: &LayoutContext<'_>) -> Vec<Part> {
         let mut parts = Vec::new();
         let mut missing = height;
         let (mut at, mut end) = (item, Some(line));
         while missing > 0 {
-            let (lines, until) = match end.take().filter(|line| *line > 0) {
-                Some(line) => {
-                    let lines = self.lines_of(at, context);
-                    let until = line.min(lines.len());
-                    (lines, until)
-                }
+            let until = match end.take().filter(|line| *line > 0) {
+                Some(line) => line.min(self.rows_of(at, context)),
                 None if at == 0 => break,
                 None => {
                     at -= 1;
-                    let lines = self.lines_of(at, context);
-                    let until = lines.len();
-                    (lines, until)
+                    self.rows_of(at, context)
                 }
             };
             if until > 0 {
                 let range = until.saturating_sub(missing)..until;
                 missing -= range.len();
-                parts.push(Part { item: at, lines, range });
+                parts.push(Part { item: at, range });
             }
         }
         parts.reverse();
@@ -81,12 +79,12 @@ impl Transcript {
         let mut parts = Vec::new();
         let (mut missing, mut from) = (height, line);
         for at in item..self.count() {
-            let lines = self.lines_of(at, context);
-            let range = from.min(lines.len())..(from + missing).min(lines.len());
+            let rows = self.rows_of(at, context);
+            let range = from.min(rows)..(from + missing).min(rows);
             from = 0;
             if !range.is_empty() {
                 missing -= range.len();
-                parts.push(Part { item: at, lines, range });
+                parts.push(Part { item: at, range });
             }
             if missing == 0 {
                 break;

@@ -125,9 +125,11 @@ fn parts(model: &Model, lines: &Lines) -> Parts {
 }
 
 fn draw_transcript(model: &mut Model, frame: &mut Frame, area: Rect) {
-    let parts = with_layout(model, |transcript, _, context| transcript.visible(usize::from(area.height), context));
-    let lines = parts.iter().flat_map(|part| &part.lines[part.range.clone()]);
-    for (row, line) in (0..area.height).zip(lines) {
+    let lines = with_layout(model, |transcript, _, context| {
+        let parts = transcript.visible(usize::from(area.height), context);
+        transcript.lines(&parts, context)
+    });
+    for (row, line) in (0..area.height).zip(&lines) {
         frame.line(area, row, line);
     }
 }

@@ -17,13 +17,13 @@ const LINES: usize = 2_000;
 pub fn lines(model: &mut Model) -> Vec<StyledLine> {
     let mut lines = Vec::new();
     if model.surroundings.fullscreen && model.settings.exit_output == ExitOutput::Transcript {
-        let parts = with_layout(model, |transcript, _, context| {
+        lines = with_layout(model, |transcript, _, context| {
             transcript.to_bottom();
             let header = matches!(transcript.items().first(), Some(Item::Header));
-            let parts = transcript.visible(LINES, context);
-            parts.into_iter().filter(move |part| !(header && part.item == 0)).collect::<Vec<_>>()
+            let mut parts = transcript.visible(LINES, context);
+            parts.retain(|part| !(header && part.item == 0));
+            transcript.lines(&parts, context)
         });
-        lines.extend(parts.iter().flat_map(|part| part.lines[part.range.clone()].iter().cloned()));
     }
     if let Some(hint) = resume_hint(model) {
         lines.push(StyledLine::default());
