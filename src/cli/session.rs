@@ -67,9 +67,11 @@ pub fn choose(environment: &Environment, args: &HiArgs, settings: &Settings) -> 
             None if args.read_only => return Err(nothing_to_read("this folder has no session")),
             None => create(fresh())?,
         },
+        // The screen begins with the list; nothing is written for a session that nobody says anything in.
+        SessionChoice::Pick if matches!(args.task, Task::Run(Mode::Interactive)) => create(fresh())?,
         SessionChoice::Pick => {
-            let text = "choosing a session from a list needs the interactive terminal, which is not available yet in \
-                        this version. `troupe sessions` lists them; --session ID opens one, --continue the last one";
+            let text = "choosing a session from a list needs a terminal. `troupe sessions` lists them; --session ID opens \
+                        one, --continue the last one";
             return Err(StartError::Failed(text.into()));
         }
         SessionChoice::Open(target) => open(&of_this_project(target, &dir)?)?,

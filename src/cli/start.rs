@@ -3,7 +3,7 @@
 use std::{path::PathBuf, sync::Arc};
 
 use super::{
-    args::{HiArgs, OnDenied},
+    args::{HiArgs, OnDenied, SessionChoice},
     base::{self, Base},
     env::Environment,
     exit::Exit,
@@ -137,7 +137,10 @@ async fn serve(
         }
         Mode::Json => Arc::new(PrinterFactory { shared, mode: PrintMode::Json, prompts, fail_when_denied }),
         Mode::Print => Arc::new(PrinterFactory { shared, mode: PrintMode::Text, prompts, fail_when_denied }),
-        Mode::Interactive => Arc::new(ScreenFactory::new(base.clone(), shared, prompts, None)),
+        Mode::Interactive => {
+            let first = (base.args.session == SessionChoice::Pick).then_some("resume");
+            Arc::new(ScreenFactory::new(base.clone(), shared, prompts, first))
+        }
     };
     run_front(base, observers, front).await
 }

@@ -112,6 +112,8 @@ pub struct Model {
     pub unsaved: Option<String>,
     /// The terminal's window has the focus, as far as it says.
     pub focused: bool,
+    /// The program was started to choose a session: whoever chooses none leaves.
+    pub choosing: bool,
 }
 
 /// When keys that count twice were pressed last.
@@ -151,6 +153,7 @@ impl Model {
             replacing: false,
             unsaved: None,
             focused: true,
+            choosing: false,
             surroundings,
             settings,
             keymap,

@@ -358,6 +358,7 @@ impl ScreenState {
             (memory.first.take(), std::mem::take(&mut memory.prompts))
         };
         if let Some(name) = first {
+            self.model.choosing = true;
             let effects = self.model.slash(name);
             for effect in effects {
                 self.carry_out(effect).await;

@@ -56,7 +56,14 @@ impl Model {
     ) -> Vec<Effect> {
         let Some(mut overlay) = self.overlays.pop() else { return Vec::new() };
         let outcome = tell(overlay.as_mut(), &self.context());
-        self.outcome(overlay, outcome)
+        let mut effects = self.outcome(overlay, outcome);
+        if self.choosing && self.overlays.is_empty() {
+            self.choosing = false;
+            if !effects.iter().any(|effect| matches!(effect, Effect::Replace(_))) {
+                effects.push(Effect::Quit);
+            }
+        }
+        effects
     }
 
     fn outcome(&mut self, overlay: Box<dyn super::overlay::Overlay>, outcome: Outcome) -> Vec<Effect> {
