@@ -38,6 +38,7 @@ use crate::{
         wire::CommandInfo,
     },
     providers::{CacheRetention, Provider, RequestRetry, Timeouts, catalogue::LiveCatalogue},
+    resources::listing::Listing,
     store::{settings::values::CompactionSettings, tree::TreeView},
     tools::{
         FileMemory, LiveTools, SessionFacts, Tool, checkpoints::Checkpointing, jobs::JobBoard, operations::Operations,
@@ -69,6 +70,11 @@ pub trait ResourceSource: Send + Sync {
     /// Slash commands that prompts may use for them.
     fn commands(&self) -> Vec<CommandInfo> {
         Vec::new()
+    }
+
+    /// What was loaded, for people.
+    fn listing(&self) -> Listing {
+        Listing::default()
     }
 }
 

@@ -17,6 +17,7 @@ use crate::{
         context_files::{self, ContextFile},
         expand,
         kind::Kind,
+        listing::Listing,
         packages::{self, Package, PackageList},
         roots::{Lists, Places, roots},
         skills::{self, Skill},
@@ -255,5 +256,16 @@ impl ResourceSource for ProjectResources {
             source_info: wire_source(&skill.source),
         });
         templates.chain(skills).collect()
+    }
+
+    fn listing(&self) -> Listing {
+        let skill = |skill: &Skill| (skill.name.clone(), skill.file().to_owned());
+        let template = |template: &Template| (template.name.clone(), template.source.path.clone());
+        Listing {
+            context_files: self.prompt.context_files.iter().map(|file| file.path.clone()).collect(),
+            skills: self.skills.iter().map(skill).collect(),
+            templates: self.templates.iter().map(template).collect(),
+            warnings: self.warnings.clone(),
+        }
     }
 }

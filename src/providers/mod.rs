@@ -59,6 +59,7 @@ pub mod prompt;
 mod request_json;
 pub mod responses;
 mod result_text;
+pub mod reach;
 pub mod retry_after;
 pub mod routing;
 mod rpc_details;

@@ -9,6 +9,7 @@ pub mod context_files;
 pub mod expand;
 pub mod frontmatter;
 pub mod kind;
+pub mod listing;
 pub mod markup;
 pub mod packages;
 pub mod patterns;

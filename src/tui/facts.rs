@@ -47,6 +47,12 @@ impl std::fmt::Debug for AgentFacts {
 }
 
 impl AgentFacts {
+    /// The session's name.
+    #[must_use]
+    pub fn name(&self) -> Option<String> {
+        self.tree.as_ref()?.name()
+    }
+
     /// What is so now. `commands` are those that were asked for last: to list them reads files.
     #[must_use]
     pub fn of(shared: &AgentShared, commands: Arc<[CommandInfo]>) -> Self {

@@ -6,10 +6,12 @@ use super::{
     complete::Menu,
     editor::Editor,
     facts::AgentFacts,
+    gauges::Gauges,
     keys::Keymap,
     overlay::{Overlay, OverlayContext},
     queue::LocalQueue,
     settings::ScreenSettings,
+    start_page::StartPage,
     surroundings::Surroundings,
     terminal::{InputEvent, Report},
     theme::Theme,
@@ -19,7 +21,6 @@ use super::{
 use crate::{
     actors::{replacing::Replaced, reply::CommandResult},
     protocol::{Published, event::NoticeLevel, question::Question, view::View},
-    store::tree::Totals,
 };
 
 use super::effect::Purpose;
@@ -96,8 +97,10 @@ pub struct Model {
     pub pressed: Pressed,
     /// The git branch of the agent's folder.
     pub branch: Option<String>,
-    /// Tokens and cost of the session.
-    pub totals: Totals,
+    /// Tokens and cost of the session, and how full the context is.
+    pub gauges: Gauges,
+    /// What was loaded for the session.
+    pub start_page: StartPage,
     /// Fields of the status line that extensions set.
     pub statuses: Vec<(String, String)>,
     /// Lines beside the editor that extensions set: key, lines, below the editor.
@@ -145,7 +148,8 @@ impl Model {
             flash: None,
             pressed: Pressed::default(),
             branch: None,
-            totals: Totals::default(),
+            gauges: Gauges::default(),
+            start_page: StartPage::default(),
             statuses: Vec::new(),
             widgets: Vec::new(),
             title: None,

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::store::sessions::dir::SessionDir;
+use crate::{resources::project::project_dir, store::sessions::dir::SessionDir};
 
 /// See the module.
 #[derive(Clone, Debug)]
@@ -26,6 +26,12 @@ pub struct Surroundings {
 }
 
 impl Surroundings {
+    /// The folder with the project's configuration, as it is on the disk now.
+    #[must_use]
+    pub fn project_dir(&self, cwd: &Path) -> Option<PathBuf> {
+        project_dir(cwd, &self.user_dir)
+    }
+
     /// A path as people read it: the home folder is `~`.
     #[must_use]
     pub fn short(&self, path: &Path) -> String {

@@ -10,6 +10,7 @@ use super::{
     settings::ScreenSettings,
     surroundings::Surroundings,
     terminal::InputEvent,
+    text::StyledLine,
     view,
 };
 use crate::{
@@ -47,9 +48,9 @@ pub fn facts_of(tree: Option<TreeView>) -> AgentFacts {
     }
 }
 
-/// A model of a screen of 80 x 24 on an agent that rests, with the session in these lines; none: an empty one.
-pub fn model_of(lines: &[String]) -> Model {
-    let surroundings = Surroundings {
+/// Surroundings of a user whose home folder is `/srv`.
+pub fn surroundings() -> Surroundings {
+    Surroundings {
         version: "1.2.3",
         user_dir: "/srv/user".into(),
         home: Some("/srv".into()),
@@ -58,9 +59,18 @@ pub fn model_of(lines: &[String]) -> Model {
         project_trusted: true,
         offline: false,
         notices: Vec::new(),
-    };
+    }
+}
+
+/// Lines as text, without blanks at their ends.
+pub fn text_of(lines: &[StyledLine]) -> String {
+    lines.iter().map(|line| line.text().trim_end().to_owned()).collect::<Vec<_>>().join("\n")
+}
+
+/// A model of a screen of 80 x 24 on an agent that rests, with the session in these lines; none: an empty one.
+pub fn model_of(lines: &[String]) -> Model {
     let settings = ScreenSettings::of(&Settings::from_value(serde_json::Map::new()));
-    let mut model = Model::new(Arc::new(surroundings), facts_of(None), settings, Keymap::default());
+    let mut model = Model::new(Arc::new(surroundings()), facts_of(None), settings, Keymap::default());
     model.update(Msg::Snapshot(Box::new(View::default())), 0);
     model.update(Msg::Facts(Box::new(facts_of(Some(tree_of(lines))))), 0);
     model

@@ -1,19 +1,81 @@
 //! What workers do for the screen: everything that reads files or takes time.
+//!
+//! | file | what |
+//! |---|---|
+//! | [`cost`] | what the session has cost |
+//! | [`transfer`] | export, import, share |
+//! | [`mod@diff`] | differences of files |
+//! | [`doctor`] | whether everything is there that the agent needs |
+//! | [`login`], [`servers`] | logins, keys, model servers on this machine |
+//! | [`mcp`] | MCP servers that are configured |
+//! | [`report`] | reports of faults |
+
+pub mod cost;
+pub mod diff;
+pub mod doctor;
+pub mod login;
+mod mcp;
+pub mod report;
+pub mod servers;
+mod transfer;
 
 use std::{path::PathBuf, sync::Arc};
 
-use super::working::WorkContext;
-use crate::{actors::extension_commands, protocol::wire::CommandInfo, store::tree::Totals};
+use self::{
+    diff::DiffOf,
+    doctor::{Finding, Patient},
+    login::{LoginLine, LoginStep, ProviderState},
+    report::Report,
+    servers::LocalServer,
+};
+use super::{gauges::Gauges, start_page::StartPage, working::WorkContext};
+use crate::{
+    actors::extension_commands,
+    protocol::{ModelRef, event::NoticeLevel, wire::CommandInfo},
+    providers::Secret,
+};
 
 /// Something for a worker.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Work {
     /// Read the git branch of a folder.
     Branch(PathBuf),
-    /// Sum tokens and cost of the session.
-    Totals,
+    /// Sum tokens and cost of the session, and look how full the context is.
+    Gauges,
+    /// Look what was loaded for the session.
+    StartPage,
     /// List the slash commands of skills, templates and extensions.
     Commands,
+    /// Tell what the session has cost.
+    Cost,
+    /// Write the session as a page or a session file; the name says which.
+    Export(Option<String>),
+    /// Copy a session file into the folder of sessions.
+    Import(String),
+    /// Share the session.
+    Share,
+    /// Compare files.
+    Diff(DiffOf),
+    /// Look for what is wrong.
+    Doctor(Box<Patient>),
+    /// List providers.
+    Providers,
+    /// Store a provider's key.
+    StoreKey(String, Secret),
+    /// Log in at a provider.
+    LogIn(String, LoginLine),
+    /// Forget what is stored for a provider.
+    LogOut(String),
+    /// Look for model servers on this machine.
+    Servers,
+    /// Use a model of such a server from now on.
+    UseServer(ModelRef),
+    /// Tell which MCP servers are configured.
+    McpServers,
+    /// Write a report of a fault.
+    Report(Box<Report>),
+    /// Write what is drawn into a file.
+    Debug(String),
 }
 
 /// What came of it.
@@ -21,10 +83,26 @@ pub enum Work {
 pub enum WorkDone {
     /// The branch; none outside of a repository.
     Branch(Option<String>),
-    /// Tokens and cost.
-    Totals(Box<Totals>),
+    /// Tokens, cost, context.
+    Gauges(Box<Gauges>),
+    /// What was loaded for the session.
+    StartPage(Box<StartPage>),
     /// Slash commands.
     Commands(Arc<[CommandInfo]>),
+    /// Something to be told.
+    Told(NoticeLevel, String),
+    /// A session was imported into this file.
+    Imported(PathBuf),
+    /// A difference; empty when nothing differs.
+    Diff(DiffOf, Arc<str>),
+    /// Something was looked at; none: everything was.
+    Found(Option<Finding>),
+    /// Providers.
+    Providers(Arc<[ProviderState]>),
+    /// A step of a login.
+    Login(LoginStep),
+    /// Model servers on this machine.
+    Servers(Arc<[LocalServer]>),
 }
 
 impl Work {
@@ -33,8 +111,23 @@ impl Work {
     pub fn name(&self) -> &'static str {
         match self {
             Self::Branch(_) => "branch",
-            Self::Totals => "totals",
+            Self::Gauges => "gauges",
+            Self::StartPage => "start page",
             Self::Commands => "commands",
+            Self::Cost => "cost",
+            Self::Export(_) => "export",
+            Self::Import(_) => "import",
+            Self::Share => "share",
+            Self::Diff(_) => "diff",
+            Self::Doctor(_) => "doctor",
+            Self::Providers => "providers",
+            Self::StoreKey(..) => "key",
+            Self::LogIn(..) => "login",
+            Self::LogOut(_) => "logout",
+            Self::Servers | Self::UseServer(_) => "servers",
+            Self::McpServers => "mcp",
+            Self::Report(_) => "report",
+            Self::Debug(_) => "debug",
         }
     }
 
@@ -42,11 +135,30 @@ impl Work {
     pub fn run(self, context: &WorkContext) {
         match self {
             Self::Branch(folder) => context.send(WorkDone::Branch(super::git::branch(&folder))),
-            Self::Totals => {
+            Self::Gauges => context.send(WorkDone::Gauges(Box::new(Gauges::of(&context.shared)))),
+            Self::StartPage => {
+                let page = StartPage::of(&context.shared, &context.surroundings.user_dir);
+                context.send(WorkDone::StartPage(Box::new(page)));
+            }
+            Self::Cost => {
                 if let Some(tree) = context.shared.tree() {
-                    context.send(WorkDone::Totals(Box::new(tree.totals())));
+                    context.send(WorkDone::Told(NoticeLevel::Info, cost::text(&tree)));
                 }
             }
+            Self::Export(path) => transfer::export(context, path),
+            Self::Import(path) => transfer::import(context, &path),
+            Self::Share => transfer::share(context),
+            Self::Diff(of) => diff::compare(context, of),
+            Self::Doctor(patient) => doctor::examine(context, &patient),
+            Self::Providers => login::providers(context),
+            Self::StoreKey(provider, key) => login::key(context, &provider, &key),
+            Self::LogIn(provider, line) => login::log_in(context, &provider, &line),
+            Self::LogOut(provider) => login::log_out(context, &provider),
+            Self::Servers => servers::find(context),
+            Self::UseServer(model) => servers::take(context, &model),
+            Self::McpServers => mcp::list(context),
+            Self::Report(report) => report::write(context, &report),
+            Self::Debug(drawn) => report::debug(context, &drawn),
             Self::Commands => {
                 context.send(WorkDone::Commands(extension_commands::all(&context.shared).into()));
             }

@@ -7,16 +7,14 @@ use crate::{
         exit::Exit,
         run::{print, warn},
     },
-    providers::catalogue::Catalogue,
+    providers::{catalogue::Catalogue, credentials::storing::forget},
     store::auth_file::AuthFile,
 };
 
 pub(super) fn run(environment: &Environment, catalogue: &Catalogue, args: &LogoutArgs) -> Result<Exit, String> {
     let provider = &args.provider;
     let file = AuthFile::in_folder(&environment.user_dir);
-    // Without the file there is nothing to lock.
-    let stored = file.entries().map_err(|error| error.to_string())?.contains_key(provider);
-    let removed = stored && file.lock().and_then(|file| file.set(provider, None)).map_err(|error| error.to_string())?;
+    let removed = forget(&file, provider).map_err(|error| error.to_string())?;
     let text = if removed { "Logged out of" } else { "Nothing was stored for" };
     let exit = print(&format!("{text} {provider}.\n"));
     let left = Catalogue::reload(catalogue).credentials().source(provider);

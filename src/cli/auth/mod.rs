@@ -5,7 +5,7 @@
 //! | [`args`] | the commands and their arguments |
 //! | [`login`], [`logout`] | storing and forgetting |
 //! | [`check`], [`list`], [`secret`] | saying what there is, and handing it out |
-//! | [`terminal`], [`web_page`] | talking with the user during a login |
+//! | [`terminal`] | talking with the user during a login |
 
 pub mod args;
 mod check;
@@ -14,7 +14,6 @@ mod login;
 mod logout;
 mod secret;
 mod terminal;
-mod web_page;
 
 use std::future::Future;
 

@@ -9,10 +9,9 @@ use std::{
 use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr};
 use tokio::task::spawn_blocking;
 
-use super::web_page;
 use crate::{
     actors::front::say,
-    providers::oauth::{LoginUi, Notice},
+    providers::oauth::{LoginUi, Notice, web_page},
 };
 
 /// The user at a terminal. Everything is said on standard error.

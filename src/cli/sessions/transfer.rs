@@ -11,10 +11,11 @@ use crate::{
     },
     protocol::time::{iso, now_ms},
     store::{
-        SessionStore, StoreError,
-        jsonl::VERSION,
-        replace,
-        sessions::{copy, resolve::check_folder},
+        SessionStore, StoreError, replace,
+        sessions::{
+            copy,
+            import::{self, Imported},
+        },
     },
 };
 
@@ -57,39 +58,15 @@ pub fn export(place: &Place<'_>, id: &str, form: Form, to: (Option<&str>, bool))
 pub fn import(place: &Place<'_>, file: &str) -> Result<Exit, StartError> {
     let environment = place.environment;
     let source = absolute(file, &environment.cwd, environment.home.as_deref());
-    let opened = SessionStore::open_read_only(&source).map_err(StartError::of)?;
-    let header = opened.store.view().header().clone();
-    if opened.damage.header_recovered {
-        return Err(StartError::Failed(format!(
-            "{} is damaged: its first line, which says what session it is, cannot be read. `troupe --fork {}` makes a \
-             new session of what is left of it.",
-            source.display(),
-            source.display()
-        )));
-    }
-    // Its folder may be one of another machine: it could not go on there.
-    check_folder(&header, &source).map_err(|_| {
-        StartError::Failed(format!(
-            "The session runs in {}, which does not exist here. `troupe --fork {}` goes on with a copy of it in this \
-             folder.",
-            header.cwd,
-            source.display()
-        ))
-    })?;
-    if let Some(notice) = opened.damage_notice() {
-        warn(&notice);
-    }
-    let newer = opened.version.filter(|version| *version > VERSION);
-    if let Some(version) = newer {
-        warn(&format!("The session has format {version}: this version of Troupe can read it but not go on with it."));
-    }
-    let copied = copy::import(&source, &place.dir.path).map_err(StartError::of)?;
-    let imported = print(&format!("Imported {} to: {}\n", short_id(&header.id), copied.display()));
-    if newer.is_some() {
+    let Imported { path, header, warnings, can_go_on } =
+        import::import(&source, &place.dir.path).map_err(StartError::of)?;
+    warnings.iter().for_each(|warning| warn(warning));
+    let imported = print(&format!("Imported {} to: {}\n", short_id(&header.id), path.display()));
+    if !can_go_on {
         return Ok(imported);
     }
     // Another session may have the id: the one that was copied, for example.
-    let alone = place.session(&header.id).is_ok_and(|found| replace::is_same(&found.path, &copied));
-    let name = if alone { header.id } else { copied.display().to_string() };
+    let alone = place.session(&header.id).is_ok_and(|found| replace::is_same(&found.path, &path));
+    let name = if alone { header.id } else { path.display().to_string() };
     Ok(print(&format!("Go on with: troupe --session {name}\n")))
 }

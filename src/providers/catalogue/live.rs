@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     protocol::{ModelRef, route::VirtualDescription},
-    providers::routing::CoolDowns,
+    providers::{models_json::ProviderEntry, routing::CoolDowns},
 };
 
 /// The catalogue of a process. Clones are the same one.
@@ -46,6 +46,15 @@ impl LiveCatalogue {
     pub fn reload(&self) {
         let _changing = self.changing();
         self.exchange(self.now().reload());
+    }
+
+    /// Adds providers that were found, such as servers on this machine, to those that were found before. One that has the
+    /// id of a configured provider is left out.
+    pub fn add_found(&self, found: Vec<ProviderEntry>) {
+        let _changing = self.changing();
+        let now = self.now();
+        let known = now.found().iter().filter(|known| !found.iter().any(|new| new.id == known.id));
+        self.exchange(now.with_found(known.cloned().chain(found.iter().cloned()).collect()));
     }
 
     /// Registers a provider, or changes one that is registered.

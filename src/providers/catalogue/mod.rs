@@ -125,6 +125,12 @@ impl Catalogue {
         }
     }
 
+    /// Providers that were found on the way.
+    #[must_use]
+    pub fn found(&self) -> &[ProviderEntry] {
+        &self.found
+    }
+
     /// What was registered.
     #[must_use]
     pub fn registered(&self) -> &Registered {

@@ -12,11 +12,15 @@
 //! | `flows`, `renewal` | how a provider's logins are got, and renewed |
 //! | [`ambient`], `federation` | what the surroundings provide |
 //! | `access` | what people and programs may be told of it |
+//! | [`recognise`] | whose key it is, by its look |
+//! | [`storing`] | storing keys and logins, and forgetting them |
 //! | `secrets` | variables that programs of the model do not get |
 
 pub mod ambient;
 pub mod command;
 pub mod key_text;
+pub mod recognise;
+pub mod storing;
 
 mod access;
 mod auth_file;

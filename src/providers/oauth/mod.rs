@@ -13,6 +13,7 @@
 //! | [`browser`], [`device`] | the two ways to log in |
 //! | [`token_call`], [`tokens`] | asking a token endpoint, reading its answer |
 //! | [`mod@login`], [`renew`] | a whole login; the next token of one |
+//! | [`web_page`] | opening a page in the user's browser |
 
 pub mod browser;
 pub mod builtin;
@@ -27,6 +28,7 @@ pub mod renew;
 pub(crate) mod testing;
 pub mod token_call;
 pub mod tokens;
+pub mod web_page;
 
 pub use flow::{Client, Flow, Start};
 pub use login::{Granted, LoginError, LoginOptions, LoginUi, Notice, login};

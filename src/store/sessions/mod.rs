@@ -7,11 +7,12 @@
 //! | [`info`], [`list`], [`index`] | what to show of each, page by page, and what is kept of it for the next list |
 //! | [`query`], [`order`] | choosing and sorting |
 //! | [`search`] | words in all that was said |
-//! | [`copy`], [`remove`] | import and export, deleting |
+//! | [`copy`], [`mod@import`], [`remove`] | import and export, deleting |
 
 pub mod copy;
 pub mod dir;
 pub mod files;
+pub mod import;
 pub mod index;
 pub mod info;
 pub mod list;

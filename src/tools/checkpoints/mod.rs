@@ -4,8 +4,10 @@
 //! - [`recorder`]: the checkpoints of a session; `turn`: of one turn.
 //! - [`operations`]: what tools work with, so that they need not know; `process`: commands.
 //! - `look`: what a path holds; [`workspace`]: what commands change.
+//! - [`changes`]: what a session changed, for people.
 //! - [`mod@undo`]: what is asked, and what the model is told; `restore`: doing it; `git_blobs`: contents that git has.
 
+pub mod changes;
 mod git_blobs;
 mod look;
 pub mod operations;

@@ -74,7 +74,7 @@ pub async fn undo(
     Ok(Undone { report, message, leaf })
 }
 
-fn timeline(checkpoints: &Checkpoints) -> Result<Timeline, StoreError> {
+pub(super) fn timeline(checkpoints: &Checkpoints) -> Result<Timeline, StoreError> {
     checkpoints.0.inherit()?;
     Ok(Timeline::of(log::read(checkpoints.0.session())?))
 }

@@ -3,8 +3,27 @@
 //! | file | what |
 //! |---|---|
 //! | [`session`] | new, name, compact, quit and others that go straight to the agent |
+//! | [`info`], [`copy`], [`transfer`] | what the session is; its last answer; export, import, share |
+//! | [`diff`], [`doctor`], [`report`] | changes of files; what is wrong; reports of faults |
+//! | [`help`] | commands, keys, news |
+//! | [`login`] | logging in and out, and the first model |
+//! | [`arguments`] | what may follow a command's name, for completion |
+//! | [`results`] | what commands make of what workers found |
 
+pub mod arguments;
+mod copy;
+mod diff;
+mod doctor;
+mod help;
+pub(in crate::tui) mod info;
+pub mod login;
+mod report;
+mod results;
 mod session;
+mod transfer;
+
+pub use copy::last_answer;
+pub use results::worked;
 
 use super::{effect::Effect, model::Model};
 
@@ -21,7 +40,17 @@ pub struct SlashCommand {
 }
 
 /// The tables of all of them, in the order of the menu.
-const TABLES: &[&[SlashCommand]] = &[session::COMMANDS];
+const TABLES: &[&[SlashCommand]] = &[
+    session::COMMANDS,
+    info::COMMANDS,
+    copy::COMMANDS,
+    transfer::COMMANDS,
+    diff::COMMANDS,
+    login::COMMANDS,
+    help::COMMANDS,
+    doctor::COMMANDS,
+    report::COMMANDS,
+];
 
 /// All of them, in the order of the menu.
 pub fn all() -> impl Iterator<Item = &'static SlashCommand> {
@@ -33,6 +62,6 @@ pub fn all() -> impl Iterator<Item = &'static SlashCommand> {
 pub fn find(text: &str) -> Option<(&'static SlashCommand, &str)> {
     let body = text.strip_prefix('/')?;
     let (name, argument) = body.split_once(char::is_whitespace).unwrap_or((body, ""));
-    let command = all().find(|command| command.name == name)?;
+    let command = all().chain(report::HIDDEN).find(|command| command.name == name)?;
     Some((command, argument.trim()))
 }

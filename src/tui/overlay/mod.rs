@@ -1,4 +1,22 @@
 //! What stands in the place of the editor: selectors and dialogs.
+//!
+//! | module | what |
+//! |---|---|
+//! | [`panel`], [`list`], [`cursor`], [`input`] | what they are made of: a frame, a list with a search, its mark, a line |
+//! | [`login`] | logging in, and the first model |
+//! | [`question`] | questions of the agent |
+//! | [`mod@confirm`], [`text_view`] | yes or no, and a text to be read |
+
+pub mod confirm;
+pub mod cursor;
+pub mod input;
+pub mod list;
+pub mod login;
+pub mod panel;
+pub mod question;
+#[cfg(test)]
+pub mod testing;
+pub mod text_view;
 
 use ratatui::layout::Rect;
 

@@ -17,6 +17,7 @@ use crate::{
         text::{StyledLine, markdown, plain},
         theme::ThemeColor,
         tool_view::{CallState, CallView},
+        view::numbers::grouped,
     },
 };
 
@@ -58,20 +59,6 @@ pub(super) fn lines(
         }
         _ => Vec::new(),
     }
-}
-
-/// A number with its thousands apart.
-#[must_use]
-pub fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
 }
 
 fn user_lines(user: &UserMessage, context: &LayoutContext<'_>) -> Vec<StyledLine> {

@@ -65,6 +65,19 @@ impl Transcript {
         self.items.push(Item::Notice(Arc::new(Notice { level, text: text.into() })));
     }
 
+    /// The last warnings and errors, the last one last.
+    #[must_use]
+    pub fn problems(&self) -> Vec<String> {
+        const LAST: usize = 20;
+        let problem = |item: &Item| match item {
+            Item::Notice(notice) if notice.level != NoticeLevel::Info => Some(notice.text.clone()),
+            _ => None,
+        };
+        let mut problems: Vec<_> = self.items.iter().rev().filter_map(problem).take(LAST).collect();
+        problems.reverse();
+        problems
+    }
+
     /// Puts the start page first.
     pub fn show_header(&mut self) {
         if !matches!(self.items.first(), Some(Item::Header)) {

@@ -32,13 +32,14 @@ impl Model {
         self.view = view;
         let mut effects = self.ask();
         effects.extend(self.look_around());
+        effects.push(Effect::Work(Work::StartPage));
         effects
     }
 
     /// What is looked up whenever the agent comes to rest.
     fn look_around(&self) -> Vec<Effect> {
         vec![
-            Effect::Work(Work::Totals),
+            Effect::Work(Work::Gauges),
             Effect::Work(Work::Branch(self.facts.cwd.clone())),
             Effect::Work(Work::Commands),
         ]
@@ -59,7 +60,7 @@ impl Model {
                 effects.extend(self.flush_queue());
             }
             Event::TurnEnd { .. } | Event::CompactionEnd { .. } | Event::SessionTree { .. } => {
-                effects.push(Effect::Work(Work::Totals));
+                effects.push(Effect::Work(Work::Gauges));
                 effects.extend(self.flush_queue());
             }
             Event::AutoRetryStart { delay_ms, .. } => self.retry_at = Some(self.now + delay_ms),

@@ -4,6 +4,7 @@ use crate::{
     actors::reply::CommandResult,
     protocol::{Reply, event::NoticeLevel},
     tui::{
+        commands,
         effect::{Effect, Purpose},
         model::Model,
         work::WorkDone,
@@ -46,11 +47,15 @@ impl Model {
     }
 
     pub(super) fn worked(&mut self, done: &WorkDone) -> Vec<Effect> {
+        let mut effects = Vec::new();
         match done {
             WorkDone::Branch(branch) => self.branch.clone_from(branch),
-            WorkDone::Totals(totals) => self.totals = (**totals).clone(),
+            WorkDone::Gauges(gauges) => self.gauges = (**gauges).clone(),
             WorkDone::Commands(commands) => self.facts.commands = commands.clone(),
+            WorkDone::StartPage(page) => self.start_page = (**page).clone(),
+            done => effects.extend(commands::worked(self, done)),
         }
-        self.tell_overlay(|overlay, context| overlay.on_worked(done, context))
+        effects.extend(self.tell_overlay(|overlay, context| overlay.on_worked(done, context)));
+        effects
     }
 }

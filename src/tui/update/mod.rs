@@ -21,6 +21,7 @@ use super::{
     effect::Effect,
     model::{Model, Msg},
     overlay::Outcome,
+    title::title,
 };
 
 impl Model {
@@ -90,21 +91,10 @@ impl Model {
 
     /// The terminal's title, when it should be another one.
     fn retitled(&mut self) -> Option<Effect> {
-        let title = self.wanted_title();
+        let title = title(self);
         (title != self.shown_title).then(|| {
             self.shown_title.clone_from(&title);
             Effect::Title(title)
         })
-    }
-
-    fn wanted_title(&self) -> String {
-        if let Some(title) = &self.title {
-            return title.clone();
-        }
-        let folder = self.facts.cwd.file_name().map_or_else(|| "/".into(), |name| name.to_string_lossy());
-        match self.facts.tree.as_ref().and_then(|tree| tree.name()) {
-            Some(name) => format!("troupe - {name} - {folder}"),
-            None => format!("troupe - {folder}"),
-        }
     }
 }

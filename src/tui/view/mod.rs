@@ -4,6 +4,8 @@
 //! completion, the footer. The rows of the lower parts come first; the conversation gets the rest.
 
 pub mod footer;
+pub mod header;
+pub mod numbers;
 pub mod prompt;
 pub mod rest;
 pub mod status;
@@ -146,7 +148,7 @@ pub fn with_layout<T>(
     act: impl FnOnce(&mut super::transcript::Transcript, usize, &LayoutContext<'_>) -> T,
 ) -> T {
     let rows = transcript_rows(model);
-    let header = status::header(model, usize::from(model.size.0));
+    let header = header::lines(model, usize::from(model.size.0));
     let expand_key = key_name(model, Action::ExpandTools);
     let Model { theme, settings, facts, surroundings, transcript, now, size, .. } = model;
     let context = LayoutContext {

@@ -5,7 +5,7 @@ use ratatui::style::Modifier;
 use crate::tui::{
     keys::Action,
     model::Model,
-    text::{StyledLine, StyledSpan, plain},
+    text::{StyledLine, plain},
     theme::ThemeColor,
     view::key_name,
 };
@@ -78,24 +78,4 @@ pub fn queue(model: &Model, width: usize) -> Vec<StyledLine> {
     let hint = format!(" {more}{} takes them back into the editor", key_name(model, Action::Dequeue));
     lines.push(StyledLine::of(hint, style.add_modifier(Modifier::ITALIC)));
     lines
-}
-
-/// The start page.
-#[must_use]
-pub fn header(model: &Model, width: usize) -> Vec<StyledLine> {
-    let theme = &model.theme;
-    let mut title = StyledLine::of(" troupe", theme.fg(ThemeColor::Accent).add_modifier(Modifier::BOLD));
-    title.push(format!(" {}", model.surroundings.version), theme.fg(ThemeColor::Dim));
-    let hints = format!(
-        "{} interrupt · {} clear · {} expand tools · / commands · ! bash",
-        key_name(model, Action::Interrupt),
-        key_name(model, Action::Clear),
-        key_name(model, Action::ExpandTools),
-    );
-    let hints = plain(&hints, width.saturating_sub(1).max(1), theme.fg(ThemeColor::Dim));
-    let indented = hints.into_iter().map(|mut line| {
-        line.spans.insert(0, StyledSpan::new(" ", theme.fg(ThemeColor::Dim)));
-        line
-    });
-    [StyledLine::default(), title].into_iter().chain(indented).collect()
 }

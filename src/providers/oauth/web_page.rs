@@ -5,7 +5,8 @@ use std::process::{Command, Stdio};
 use reqwest::Url;
 
 /// Tries to open a page; false when there is no browser to be seen. Only pages: another scheme could start a program.
-pub(super) fn open(url: &Url) -> bool {
+#[must_use]
+pub fn open(url: &Url) -> bool {
     if !matches!(url.scheme(), "http" | "https") || !has_screen(|name| std::env::var_os(name).is_some()) {
         return false;
     }
