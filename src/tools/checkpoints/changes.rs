@@ -30,7 +30,8 @@ pub fn diff(checkpoints: &Checkpoints, tree: &TreeView, folder: &Path) -> Result
             });
         }
     }
-    let wish = |(path, before): (&Path, &FileState)| Wish { path: path.to_owned(), expected: None, target: before.clone() };
+    let wish =
+        |(path, before): (&Path, &FileState)| Wish { path: path.to_owned(), expected: None, target: before.clone() };
     let mut wishes: Vec<Wish> = first.into_iter().map(wish).collect();
     let store = checkpoints.0.store()?;
     git_blobs::fetch(&mut wishes, &store);
@@ -85,14 +86,15 @@ mod tests {
             let content = Content::Object(store.put(text.as_bytes()).unwrap());
             FileState::File(FileFacts { content, len: text.len() as u64, mode: None, modified: None })
         };
-        let of = |target: FileState| {
-            of_file(&Wish { path: path.clone(), expected: None, target }, &store, dir.path())
-        };
+        let of = |target: FileState| of_file(&Wish { path: path.clone(), expected: None, target }, &store, dir.path());
         assert_eq!(of(FileState::Missing), "");
         assert!(of(object("one\n")).ends_with("-one\n"), "it was deleted");
         std::fs::write(&path, "two\n").unwrap();
         let text = of(object("one\n"));
-        assert!(text.starts_with("diff --git a/a.txt b/a.txt\n--- a/a.txt\n") && text.ends_with("-one\n+two\n"), "{text}");
+        assert!(
+            text.starts_with("diff --git a/a.txt b/a.txt\n--- a/a.txt\n") && text.ends_with("-one\n+two\n"),
+            "{text}"
+        );
         assert_eq!(of(object("two\n")), "");
         assert!(of(FileState::Missing).ends_with("+two\n"));
         assert!(of(FileState::Unknown).contains("not shown"));

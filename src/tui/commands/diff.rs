@@ -27,7 +27,8 @@ fn diff(model: &mut Model, argument: &str) -> Vec<Effect> {
         "" => DiffOf::WorkingTree,
         "session" => DiffOf::Session,
         _ => {
-            let text = format!("/diff {argument}: expected nothing (what git sees) or session (what this session changed)");
+            let text =
+                format!("/diff {argument}: expected nothing (what git sees) or session (what this session changed)");
             model.transcript.notice(NoticeLevel::Error, text);
             return Vec::new();
         }

@@ -47,7 +47,13 @@ fn help(model: &mut Model, _: &str) -> Vec<Effect> {
         ("What can be typed", typed),
         ("Commands", own),
         ("Prompt templates, skills, extensions", brought.collect()),
-        ("More", vec![("/hotkeys".to_owned(), "All keys".to_owned()), ("/doctor".to_owned(), "Is something wrong?".to_owned())]),
+        (
+            "More",
+            vec![
+                ("/hotkeys".to_owned(), "All keys".to_owned()),
+                ("/doctor".to_owned(), "Is something wrong?".to_owned()),
+            ],
+        ),
     ];
     show(model, "Help", sections)
 }
@@ -95,7 +101,10 @@ fn key_sections(keymap: &Keymap) -> Sections {
         (heading, actions.filter_map(row).collect::<Vec<_>>())
     };
     let mut sections: Sections = PLACES.into_iter().map(section).collect();
-    let file = ("keybindings.json".to_owned(), "in your folder gives actions other keys; docs/terminal.md says how".to_owned());
+    let file = (
+        "keybindings.json".to_owned(),
+        "in your folder gives actions other keys; docs/terminal.md says how".to_owned(),
+    );
     sections.push(("Other keys", vec![file]));
     sections
 }

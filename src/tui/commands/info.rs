@@ -14,7 +14,12 @@ use crate::{
 
 /// See the module.
 pub(super) const COMMANDS: &[SlashCommand] = &[
-    SlashCommand { name: "session", argument: "", description: "Show the session's file, messages, tokens, cost", run: session },
+    SlashCommand {
+        name: "session",
+        argument: "",
+        description: "Show the session's file, messages, tokens, cost",
+        run: session,
+    },
     SlashCommand { name: "cost", argument: "", description: "Show tokens, cost and cache hits by model", run: cost },
 ];
 
@@ -77,8 +82,11 @@ pub(in crate::tui) fn tokens(usage: &Usage) -> String {
         (usage.cache_read, "read from the cache"),
         (usage.cache_write, "written to the cache"),
     ];
-    let parts: Vec<_> =
-        parts.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{} {what}", grouped(*count))).collect();
+    let parts: Vec<_> = parts
+        .iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, what)| format!("{} {what}", grouped(*count)))
+        .collect();
     let hit = hit_rate(usage).filter(|_| usage.cache_read > 0);
     let hit = hit.map_or(String::new(), |hit| format!(" ({hit:.1}% cache hits)"));
     if parts.is_empty() { "none".to_owned() } else { parts.join(", ") + &hit }

@@ -16,7 +16,12 @@ pub(super) const COMMANDS: &[SlashCommand] = &[
         description: "Write the session as a page, or its branch as a session file",
         run: export,
     },
-    SlashCommand { name: "import", argument: "<path>", description: "Go on with a copy of a session file", run: import },
+    SlashCommand {
+        name: "import",
+        argument: "<path>",
+        description: "Go on with a copy of a session file",
+        run: import,
+    },
     SlashCommand { name: "share", argument: "", description: "Share the session as a secret gist", run: share },
 ];
 

@@ -100,7 +100,9 @@ impl Panel<'_> {
             line(frame, &self.title);
         }
         if has(Part::Head) {
-            self.head.iter().for_each(|head| drop(line(frame, head)));
+            self.head.iter().for_each(|head| {
+                line(frame, head);
+            });
         }
         if has(Part::Input) {
             let at = line(frame, &StyledLine::default()) - 1;
@@ -216,12 +218,14 @@ mod tests {
     #[test]
     fn hints_that_do_not_fit_are_left_out() {
         let (keymap, theme) = (Keymap::default(), Theme::plain());
-        let actions = [(Action::SelectConfirm, "choose"), (Action::SaveModel, "save as default"), (Action::SelectCancel, "leave")];
-        for (width, expected) in [
-            (80, "enter choose · ctrl+s save as default · escape leave"),
-            (30, "enter choose · escape leave"),
-            (5, ""),
-        ] {
+        let actions = [
+            (Action::SelectConfirm, "choose"),
+            (Action::SaveModel, "save as default"),
+            (Action::SelectCancel, "leave"),
+        ];
+        for (width, expected) in
+            [(80, "enter choose · ctrl+s save as default · escape leave"), (30, "enter choose · escape leave"), (5, "")]
+        {
             assert_eq!(hints(&keymap, &actions, width, &theme).text(), expected, "{width}");
         }
     }
@@ -229,9 +233,11 @@ mod tests {
     #[test]
     fn the_right_end_of_a_row_stays_and_the_left_is_cut() {
         let line = |text: &str| StyledLine::of(text.to_owned(), ratatui::style::Style::new());
-        for (left, right, width, expected) in
-            [("name", "3d", 10, "name    3d"), ("a long name", "3d", 10, "a long… 3d"), ("name", "right end", 10, "name")]
-        {
+        for (left, right, width, expected) in [
+            ("name", "3d", 10, "name    3d"),
+            ("a long name", "3d", 10, "a long… 3d"),
+            ("name", "right end", 10, "name"),
+        ] {
             assert_eq!(between(&line(left), &line(right), width).text(), expected);
         }
     }

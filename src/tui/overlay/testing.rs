@@ -1,6 +1,6 @@
 //! What tests of overlays share.
 
-use std::path::PathBuf;
+use std::{path::PathBuf, sync::Arc};
 
 use ratatui::layout::Rect;
 
@@ -14,7 +14,7 @@ use crate::tui::{
     theme::Theme,
 };
 use crate::{
-    protocol::{ThinkingLevel, permission::PermissionMode},
+    protocol::{Model, ThinkingLevel, model::ModelCost, permission::PermissionMode},
     providers::{
         catalogue::{Catalogue, LiveCatalogue},
         environment::Environment,
@@ -138,4 +138,31 @@ pub fn told(outcome: &Outcome) -> String {
         Outcome::Open(_, wanted) => format!("open{}", effects(wanted)),
         Outcome::Become(_, wanted) => format!("become{}", effects(wanted)),
     }
+}
+
+/// A model by its name `provider/id`.
+///
+/// # Panics
+/// The name has no slash.
+pub fn model(name: &str) -> Arc<Model> {
+    let (provider, id) = name.split_once('/').unwrap();
+    Arc::new(Model {
+        id: id.into(),
+        name: id.to_uppercase(),
+        api: "scripted".into(),
+        provider: provider.into(),
+        base_url: String::new(),
+        reasoning: false,
+        thinking_level_map: None,
+        input: Vec::new(),
+        input_limits: None,
+        cost: ModelCost::default(),
+        prompt_cache: None,
+        context_window: 0,
+        max_tokens: 0,
+        sampling_params: None,
+        sampling_params_by_thinking_level: None,
+        headers: None,
+        compat: None,
+    })
 }

@@ -62,7 +62,8 @@ impl TextView {
     }
 
     fn panel(&self, width: u16, context: &OverlayContext<'_>) -> Panel<'_> {
-        let actions = [(Action::SelectCancel, "close"), (Action::SelectDown, "scroll"), (Action::SelectPageDown, "page")];
+        let actions =
+            [(Action::SelectCancel, "close"), (Action::SelectDown, "scroll"), (Action::SelectPageDown, "page")];
         Panel {
             title: title(one_line(&self.title), context.theme),
             hints: hints(context.keymap, &actions, width, context.theme),

@@ -13,6 +13,7 @@ use crate::{
         effect::Effect,
         facts::AgentFacts,
         model::Model,
+        overlay::question,
         settings::{Header, ScreenSettings},
         work::Work,
     },
@@ -117,6 +118,9 @@ impl Model {
     fn ask(&mut self) -> Vec<Effect> {
         let open = &self.view.questions;
         self.overlays.retain(|overlay| overlay.question().is_none_or(|id| open.iter().any(|known| known.id == *id)));
+        while let Some(question) = self.unasked() {
+            self.overlays.push(question::dialog(&question, self.now));
+        }
         Vec::new()
     }
 

@@ -236,7 +236,8 @@ mod tests {
     use crate::{protocol::Usage, store::tree::Totals, tui::testing::text_of};
 
     fn footer() -> Footer {
-        let mut usage = Usage { input: 12_345, output: 678, cache_read: 90_000, cache_write: 4_000, ..Usage::default() };
+        let mut usage =
+            Usage { input: 12_345, output: 678, cache_read: 90_000, cache_write: 4_000, ..Usage::default() };
         usage.cost.total = 0.1234;
         Footer {
             folder: "~/work/projects/troupe".to_owned(),
@@ -313,9 +314,7 @@ mod tests {
 
     #[test]
     fn a_full_context_has_another_colour() {
-        let theme = Theme::new("t", crate::tui::theme::Appearance::Dark, |of| {
-            ratatui::style::Color::Indexed(of as u8)
-        });
+        let theme = Theme::new("t", crate::tui::theme::Appearance::Dark, |of| ratatui::style::Color::Indexed(of as u8));
         for (context, expected) in [
             (140_000, ThemeColor::Dim),
             (140_100, ThemeColor::Warning),
@@ -331,7 +330,9 @@ mod tests {
 
     #[test]
     fn the_path_loses_its_beginning_first() {
-        for (room, expected) in [(22, "~/work/projects/troupe"), (21, "…/projects/troupe"), (16, "…/troupe"), (3, "…/troupe")] {
+        for (room, expected) in
+            [(22, "~/work/projects/troupe"), (21, "…/projects/troupe"), (16, "…/troupe"), (3, "…/troupe")]
+        {
             assert_eq!(shortened("~/work/projects/troupe", room), expected, "{room}");
         }
         assert_eq!(shortened("long-name", 3), "long-name");
@@ -345,7 +346,11 @@ mod tests {
             branch: Some(evil.to_owned()),
             name: Some(evil.to_owned()),
             model: Some(FooterModel { provider: evil.to_owned(), id: evil.to_owned(), thinking: None }),
-            gauges: Gauges { several_providers: true, routed: Some((evil.into(), ThinkingLevel::Low)), ..Gauges::default() },
+            gauges: Gauges {
+                several_providers: true,
+                routed: Some((evil.into(), ThinkingLevel::Low)),
+                ..Gauges::default()
+            },
             notes: vec![evil.to_owned()],
             ..Footer::default()
         };

@@ -189,7 +189,10 @@ fn summary(page: &StartPage) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{resources::listing::Listing, tui::testing::{surroundings, text_of}};
+    use crate::{
+        resources::listing::Listing,
+        tui::testing::{surroundings, text_of},
+    };
 
     fn page() -> StartPage {
         let skill = |name: &str| (name.to_owned(), PathBuf::from("/home/me/.troupe/skills").join(name));
@@ -248,8 +251,13 @@ mod tests {
         surroundings.notices = vec![evil.to_owned()];
         for expanded in [false, true] {
             let keymap = Keymap::default();
-            let view =
-                StartView { keymap: &keymap, surroundings: &surroundings, page: Some(&page), has_model: true, expanded };
+            let view = StartView {
+                keymap: &keymap,
+                surroundings: &surroundings,
+                page: Some(&page),
+                has_model: true,
+                expanded,
+            };
             for line in view.lines(60, &Theme::plain()) {
                 assert!(!line.text().chars().any(|c| c.is_control() || c == '\u{202e}'), "{:?}", line.text());
             }

@@ -66,7 +66,9 @@ fn misses(answers: impl Iterator<Item = Arc<AssistantMessage>>) -> Misses {
     let mut has_cache = false;
     for answer in answers.filter(|answer| !answer.is_failed()) {
         let usage = &answer.usage;
-        if let Some(before) = before.filter(|before| (&before.provider, &before.model) == (&answer.provider, &answer.model)) {
+        if let Some(before) =
+            before.filter(|before| (&before.provider, &before.model) == (&answer.provider, &answer.model))
+        {
             let sent = prompt(&before.usage);
             if has_cache && sent >= SMALLEST && usage.cache_read < sent / 2 {
                 misses.requests += 1;

@@ -43,7 +43,9 @@ pub(super) fn compare(context: &WorkContext, of: DiffOf) {
 
 fn session(context: &WorkContext) -> Result<String, String> {
     let Some(checkpoints) = &context.shared.place.checkpoints else {
-        return Err("no checkpoints are taken in this session, so nobody knows what it changed; /diff asks git".to_owned());
+        return Err(
+            "no checkpoints are taken in this session, so nobody knows what it changed; /diff asks git".to_owned()
+        );
     };
     let Some(tree) = context.shared.tree() else { return Ok(String::new()) };
     let mut text = changes::diff(checkpoints, &tree, &context.shared.config.cwd).map_err(|error| error.to_string())?;
@@ -69,7 +71,9 @@ fn working_tree(folder: &Path) -> Result<String, String> {
         match content(&folder.join(name)).filter(|_| at < MAX_NEW_FILES) {
             Some(content) => {
                 let lines = content.lines().count();
-                text.push_str(&format!("diff --git a/{name} b/{name}\nnew file\n--- /dev/null\n+++ b/{name}\n@@ -0,0 +1,{lines} @@\n"));
+                text.push_str(&format!(
+                    "diff --git a/{name} b/{name}\nnew file\n--- /dev/null\n+++ b/{name}\n@@ -0,0 +1,{lines} @@\n"
+                ));
                 content.lines().for_each(|line| text.push_str(&format!("+{line}\n")));
             }
             None => text.push_str(&format!("diff --git a/{name} b/{name}\nnew file (not shown)\n")),
@@ -148,7 +152,9 @@ mod tests {
         fs::write(dir.path().join("ignored"), "x").unwrap();
         fs::write(dir.path().join("binary"), [0u8, 1, 2]).unwrap();
         let text = working_tree(dir.path()).unwrap();
-        for wanted in ["-one\n+two\n", "+++ b/new file.txt\n@@ -0,0 +1,1 @@\n+fresh\n", "b/binary\nnew file (not shown)"] {
+        for wanted in
+            ["-one\n+two\n", "+++ b/new file.txt\n@@ -0,0 +1,1 @@\n+fresh\n", "b/binary\nnew file (not shown)"]
+        {
             assert!(text.contains(wanted), "{wanted}\n{text}");
         }
         assert!(!text.contains("ignored"), "{text}");

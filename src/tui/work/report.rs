@@ -154,7 +154,10 @@ mod tests {
             settings: json!({
                 "theme": "dark-hush", "retry": {"maxRetries": 7}, "oauth": {"hush-corp": {"clientId": "hush"}},
             }),
-            notices: vec!["HTTP status 401: the key sk-hush-1 is wrong".into(), "hush0123456789abcdef0123456789 bad".into()],
+            notices: vec![
+                "HTTP status 401: the key sk-hush-1 is wrong".into(),
+                "hush0123456789abcdef0123456789 bad".into(),
+            ],
         }
     }
 

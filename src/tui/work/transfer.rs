@@ -52,9 +52,8 @@ fn branch(tree: &TreeView, session: Option<&Path>, path: &str) -> Result<PathBuf
 
 /// Copies a session file into the folder of sessions.
 pub(super) fn import(context: &WorkContext, path: &str) {
-    let imported = absolute(path).and_then(|path| {
-        import::import(&path, &context.surroundings.sessions.path).map_err(|error| error.to_string())
-    });
+    let imported = absolute(path)
+        .and_then(|path| import::import(&path, &context.surroundings.sessions.path).map_err(|error| error.to_string()));
     match imported {
         Err(error) => context.send(told(NoticeLevel::Error, format!("Nothing was imported: {error}"))),
         Ok(Imported { path, warnings, can_go_on, .. }) => {

@@ -20,11 +20,7 @@ use crate::{
         terminal::Frame,
         text::{StyledLine, cut, one_line},
         theme::{Theme, ThemeColor},
-        work::{
-            Work, WorkDone,
-            login::LoginStep,
-            servers::LocalServer,
-        },
+        work::{Work, WorkDone, login::LoginStep, servers::LocalServer},
     },
 };
 
@@ -179,7 +175,9 @@ impl Overlay for FirstRun {
             return self.go(self.cursor.at());
         }
         let number = match key.code {
-            KeyCode::Char(digit) if key.modifiers.is_empty() => digit.to_digit(10).and_then(|digit| digit.checked_sub(1)),
+            KeyCode::Char(digit) if key.modifiers.is_empty() => {
+                digit.to_digit(10).and_then(|digit| digit.checked_sub(1))
+            }
             _ => None,
         };
         if let Some(number) = number.and_then(|number| usize::try_from(number).ok()) {

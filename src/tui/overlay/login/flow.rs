@@ -89,7 +89,9 @@ impl FlowView {
         let mut rows = match &self.state {
             _ if self.over => Vec::new(),
             State::Waiting => text("Asking the provider..."),
-            State::Page { address, words } => [text(words), vec![StyledLine::default()], link(address, width, theme)].concat(),
+            State::Page { address, words } => {
+                [text(words), vec![StyledLine::default()], link(address, width, theme)].concat()
+            }
             State::Code { address, code } => {
                 let mut line = StyledLine::of("Code: ", theme.fg(ThemeColor::Text));
                 line.push(one_line(code), theme.fg(ThemeColor::Accent));

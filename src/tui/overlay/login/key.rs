@@ -23,7 +23,10 @@ use crate::{
         terminal::Frame,
         text::{StyledLine, one_line},
         theme::ThemeColor,
-        work::{Work, WorkDone, login::{LoginStep, ProviderState}},
+        work::{
+            Work, WorkDone,
+            login::{LoginStep, ProviderState},
+        },
     },
 };
 
@@ -92,7 +95,9 @@ impl KeyEntry {
         let actions = [(Action::SelectConfirm, "store it"), (Action::SelectCancel, "back")];
         let text = match (&self.problem, &self.provider) {
             (Some(problem), _) => notes(problem, ThemeColor::Error, width, MOST_ROWS, context.theme),
-            (None, Some(_)) => notes("It is kept in auth.json, which you alone can read.", ThemeColor::Muted, width, 2, context.theme),
+            (None, Some(_)) => {
+                notes("It is kept in auth.json, which you alone can read.", ThemeColor::Muted, width, 2, context.theme)
+            }
             (None, None) => {
                 let text = "Paste a key of Anthropic, OpenAI, Google, OpenRouter, Groq, xAI or another provider. It is \
                             kept in auth.json, which you alone can read.";

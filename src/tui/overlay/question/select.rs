@@ -111,7 +111,9 @@ impl Overlay for SelectDialog {
             is_yes_or_no && text.chars().next().map(|first| first.to_ascii_lowercase()) == key.typed()
         };
         let at = match key.code {
-            KeyCode::Char(digit @ '1'..='9') if key.typed().is_some() => digit.to_digit(10).map(|digit| digit as usize - 1),
+            KeyCode::Char(digit @ '1'..='9') if key.typed().is_some() => {
+                digit.to_digit(10).map(|digit| digit as usize - 1)
+            }
             _ => self.options.iter().position(by_letter),
         };
         at.and_then(|at| self.choose(at)).unwrap_or_else(Outcome::stay)

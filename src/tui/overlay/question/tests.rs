@@ -100,7 +100,10 @@ fn a_long_call_scrolls_and_its_options_stay() {
     let command: String = (1..40).map(|n| format!("echo {n}\n")).collect();
     let mut dialog = dialog(&permission(&command), 0);
     let first = world.draw(&*dialog, 40, 12);
-    assert!(first.contains("Allow bash?") && first.contains("1. Allow once") && first.contains("of 44 lines"), "{first}");
+    assert!(
+        first.contains("Allow bash?") && first.contains("1. Allow once") && first.contains("of 44 lines"),
+        "{first}"
+    );
     world.press(&mut *dialog, "pagedown");
     let second = world.draw(&*dialog, 40, 12);
     assert!(!second.contains("Allow bash?") && second.contains("echo 3") && second.contains("Deny"), "{second}");

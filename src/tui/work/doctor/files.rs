@@ -16,9 +16,16 @@ pub(super) fn look(context: &WorkContext, patient: &Patient) -> Vec<Finding> {
     let surroundings = &context.surroundings;
     let cwd = &context.shared.config.cwd;
     let mut findings = configuration(surroundings, cwd);
-    findings.extend(context.shared.config.catalogue.now().problems().iter().map(|problem| {
-        Finding::problem(problem.to_string(), "Mend the line; /reload reads the file again.")
-    }));
+    findings.extend(
+        context
+            .shared
+            .config
+            .catalogue
+            .now()
+            .problems()
+            .iter()
+            .map(|problem| Finding::problem(problem.to_string(), "Mend the line; /reload reads the file again.")),
+    );
     findings.push(folder("your folder", &surroundings.user_dir));
     findings.push(folder("sessions", &surroundings.sessions.path));
     findings.extend(secret(&surroundings.user_dir.join("auth.json")));
@@ -39,10 +46,9 @@ fn configuration(surroundings: &Surroundings, cwd: &Path) -> Vec<Finding> {
     if problems.is_empty() {
         return vec![Finding::good("settings.json, keybindings.json: no problem")];
     }
-    let finding =
-        |problem: &&crate::store::document::DocumentError| {
-            Finding::problem(problem.to_string(), "Mend the line; /reload reads the file again.")
-        };
+    let finding = |problem: &&crate::store::document::DocumentError| {
+        Finding::problem(problem.to_string(), "Mend the line; /reload reads the file again.")
+    };
     problems.iter().map(finding).collect()
 }
 
@@ -60,7 +66,10 @@ fn folder(what: &str, path: &Path) -> Finding {
         return Finding::problem(format!("{what}: {shown} is no folder"), "Move it away, or name another folder.");
     }
     if let Err(error) = tempfile::Builder::new().prefix(".troupe-doctor").tempfile_in(path) {
-        return Finding::problem(format!("{what}: {shown} cannot be written: {error}"), "Check its owner and the disk.");
+        return Finding::problem(
+            format!("{what}: {shown} cannot be written: {error}"),
+            "Check its owner and the disk.",
+        );
     }
     let mode = metadata.permissions().mode() & 0o777;
     if mode & 0o022 != 0 {
@@ -98,7 +107,10 @@ fn trusted(surroundings: &Surroundings, cwd: &Path) -> Finding {
 
 fn session(file: Option<&Path>, unsaved: Option<&str>) -> Finding {
     if let Some(reason) = unsaved {
-        return Finding::problem(format!("session: not saved: {reason}"), "Make room, or check the disk; it is tried again.");
+        return Finding::problem(
+            format!("session: not saved: {reason}"),
+            "Make room, or check the disk; it is tried again.",
+        );
     }
     let Some(file) = file else { return Finding::good("session: kept in memory only") };
     match OpenOptions::new().append(true).open(file) {

@@ -39,7 +39,10 @@ fn usable(catalogue: &Catalogue) -> Finding {
         }
     }
     if names.is_empty() {
-        return Finding::problem("providers: none can be used", "/login logs in or stores a key; docs/models.md says more.");
+        return Finding::problem(
+            "providers: none can be used",
+            "/login logs in or stores a key; docs/models.md says more.",
+        );
     }
     Finding::good(format!("providers that can be used: {}", names.join(", ")))
 }

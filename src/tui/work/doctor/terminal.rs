@@ -40,7 +40,8 @@ fn colors(variable: &dyn Fn(&str) -> Option<String>) -> Finding {
         return Finding::good("colours: 24 bits");
     }
     if set("TERM").is_some_and(|term| term.contains("256")) {
-        let advice = "If the terminal has 24-bit colours, set COLORTERM=truecolor, or terminal.trueColor in the settings.";
+        let advice =
+            "If the terminal has 24-bit colours, set COLORTERM=truecolor, or terminal.trueColor in the settings.";
         return Finding { advice: Some(advice.to_owned()), ..Finding::good("colours: 256") };
     }
     Finding::warning("colours: 16", "Set TERM to what the terminal is, such as xterm-256color.")
@@ -66,7 +67,8 @@ mod tests {
 
     fn check(variables: &[(&str, &str)], reports: Vec<Report>, expected: [Health; 4]) {
         let patient = Patient { reports, size: (80, 24), unsaved: None };
-        let variable = |name: &str| variables.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned());
+        let variable =
+            |name: &str| variables.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned());
         let found: Vec<_> = look(&patient, &variable).iter().map(|finding| finding.health).collect();
         assert_eq!(found, expected, "{variables:?}");
     }
