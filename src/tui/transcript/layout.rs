@@ -12,6 +12,7 @@ use crate::{
         settings::ScreenSettings,
         text::{MarkdownOptions, StyledLine, markdown, plain},
         theme::{Theme, ThemeColor},
+        view::header::StartView,
     },
 };
 
@@ -35,7 +36,7 @@ pub struct LayoutContext<'m> {
     /// Milliseconds since the screen began.
     pub now: u64,
     /// The start page.
-    pub header: &'m [StyledLine],
+    pub header: &'m StartView<'m>,
 }
 
 impl LayoutContext<'_> {
@@ -150,7 +151,7 @@ impl Transcript {
             return lines.clone();
         }
         let lines = match &self.items[at] {
-            Item::Header => context.header.to_vec(),
+            Item::Header => context.header.lines(context.width, context.theme),
             Item::Notice(notice) => notice_lines(notice.level, &notice.text, context),
             Item::Entry(position) => entry::lines(self, at, *position, context),
         };

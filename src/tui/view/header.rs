@@ -7,8 +7,6 @@ use ratatui::style::Modifier;
 use super::numbers::counted;
 use crate::tui::{
     keys::{Action, Keymap},
-    model::Model,
-    settings::Header,
     start_page::StartPage,
     surroundings::Surroundings,
     text::{Hang, StyledLine, StyledSpan, one_line, plain, wrap},
@@ -61,19 +59,6 @@ pub struct StartView<'m> {
     pub has_model: bool,
     /// All of it is shown.
     pub expanded: bool,
-}
-
-/// The start page of the model; nothing when it is hidden.
-#[must_use]
-pub fn lines(model: &Model, width: usize) -> Vec<StyledLine> {
-    let view = StartView {
-        keymap: &model.keymap,
-        surroundings: &model.surroundings,
-        page: (model.settings.header == Header::Full).then_some(&model.start_page),
-        has_model: model.facts.model.is_some(),
-        expanded: model.transcript.expanded,
-    };
-    view.lines(width, &model.theme)
 }
 
 impl StartView<'_> {

@@ -12,7 +12,10 @@ pub mod status;
 
 use ratatui::layout::Rect;
 
-use super::{keys::Action, model::Model, terminal::Frame, text::StyledLine, transcript::layout::LayoutContext};
+use self::header::StartView;
+use super::{
+    keys::Action, model::Model, settings::Header, terminal::Frame, text::StyledLine, transcript::layout::LayoutContext,
+};
 
 /// The rows of each part of a screen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -148,9 +151,15 @@ pub fn with_layout<T>(
     act: impl FnOnce(&mut super::transcript::Transcript, usize, &LayoutContext<'_>) -> T,
 ) -> T {
     let rows = transcript_rows(model);
-    let header = header::lines(model, usize::from(model.size.0));
     let expand_key = key_name(model, Action::ExpandTools);
-    let Model { theme, settings, facts, surroundings, transcript, now, size, .. } = model;
+    let Model { theme, settings, facts, surroundings, transcript, now, size, keymap, start_page, .. } = model;
+    let header = StartView {
+        keymap,
+        surroundings,
+        page: (settings.header == Header::Full).then_some(start_page),
+        has_model: facts.model.is_some(),
+        expanded: transcript.expanded,
+    };
     let context = LayoutContext {
         width: usize::from(size.0),
         theme,
