@@ -485,8 +485,13 @@ impl ScreenState {
         if self.away || self.ending || self.terminal.is_busy() {
             return;
         }
-        let frame = view::draw(&mut self.model);
-        self.terminal.draw(frame);
+        if self.model.surroundings.fullscreen {
+            self.terminal.draw(view::draw(&mut self.model));
+        } else {
+            let (over, live) = view::regular::draw(&mut self.model);
+            self.terminal.commit(over);
+            self.terminal.draw(live);
+        }
         self.dirty = false;
         self.drawn = Instant::now();
         if let Some((id, waits)) = &mut self.watching

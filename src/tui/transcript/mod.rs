@@ -10,7 +10,9 @@
 //! | [`layout`] | an item as lines |
 //! | [`entry`] | an entry of the session as lines |
 //! | [`scroll`] | which lines are visible |
+//! | `commit` | what is over, for terminals that keep their own history |
 
+mod commit;
 pub mod entry;
 pub mod item;
 pub mod layout;
@@ -28,7 +30,10 @@ use self::{
 };
 use crate::{
     protocol::{Event, Published, event::NoticeLevel, view::View},
-    store::tree::TreeView,
+    store::{
+        jsonl::{EntryKind, Role},
+        tree::TreeView,
+    },
 };
 
 /// See the module.
@@ -45,6 +50,8 @@ pub struct Transcript {
     /// Thinking is shown, where the settings hide it, or the other way round.
     pub thinking_toggled: bool,
     cache: LayoutCache,
+    /// Items that were written into the terminal's own history.
+    committed: usize,
 }
 
 impl Transcript {
@@ -82,6 +89,7 @@ impl Transcript {
     pub fn show_header(&mut self) {
         if !matches!(self.items.first(), Some(Item::Header)) {
             self.items.insert(0, Item::Header);
+            self.committed = 0;
             self.cache.clear();
         }
     }
@@ -117,6 +125,7 @@ impl Transcript {
             self.items.retain(|item| matches!(item, Item::Header));
             self.items.extend(tree.path().into_iter().map(|entry| Item::Entry(entry.position())));
             self.cache.clear();
+            self.committed = 0;
             self.scroll = Scroll::Bottom;
             return;
         }
@@ -131,12 +140,20 @@ impl Transcript {
 
     /// The place of the last answer, whose calls may still get results.
     fn last_answer(&self) -> usize {
-        use crate::store::jsonl::{EntryKind, Role};
-        let is_answer = |item: &Item| {
-            let entry = item.position().and_then(|at| self.tree.as_ref()?.entry_at(at).map(|entry| entry.kind()));
-            entry == Some(EntryKind::Message(Role::Assistant))
-        };
-        self.items.iter().rposition(is_answer).unwrap_or(0)
+        (0..self.items.len()).rev().find(|at| self.is_answer(*at)).unwrap_or(0)
+    }
+
+    fn is_answer(&self, at: usize) -> bool {
+        self.kind_of(at) == Some(EntryKind::Message(Role::Assistant))
+    }
+
+    fn is_prompt(&self, at: usize) -> bool {
+        self.kind_of(at) == Some(EntryKind::Message(Role::User))
+    }
+
+    fn kind_of(&self, at: usize) -> Option<EntryKind> {
+        let position = self.items.get(at)?.position()?;
+        self.tree.as_ref()?.entry_at(position).map(|entry| entry.kind())
     }
 
     /// Folds in what happened, except for the session itself.

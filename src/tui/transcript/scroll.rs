@@ -2,11 +2,8 @@
 
 use std::ops::Range;
 
-use super::{Transcript, item::Item, layout::LayoutContext};
-use crate::{
-    store::jsonl::{EntryKind, Role},
-    tui::text::StyledLine,
-};
+use super::{Transcript, layout::LayoutContext};
+use crate::tui::text::StyledLine;
 
 /// Where the view is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -51,7 +48,13 @@ impl Transcript {
     }
 
     /// The parts before line `line` of `item`, up to `height` lines.
-    fn upwards(&mut self, item: usize, line: usize, height: usize, context: &LayoutContext<'_>) -> Vec<Part> {
+    pub(super) fn upwards(
+        &mut self,
+        item: usize,
+        line: usize,
+        height: usize,
+        context: &LayoutContext<'_>,
+    ) -> Vec<Part> {
         let mut parts = Vec::new();
         let mut missing = height;
         let (mut at, mut end) = (item, Some(line));
@@ -148,10 +151,5 @@ impl Transcript {
             Some(item) => self.scroll = Scroll::At { item, line: 1 },
             None => self.scroll = Scroll::Bottom,
         }
-    }
-
-    fn is_prompt(&self, at: usize) -> bool {
-        let entry = self.items.get(at).and_then(Item::position).and_then(|at| self.tree.as_ref()?.entry_at(at));
-        entry.is_some_and(|entry| entry.kind() == EntryKind::Message(Role::User))
     }
 }

@@ -66,6 +66,9 @@ impl Model {
             }
             Action::ExpandTools => {
                 self.transcript.toggle_expanded();
+                if !fullscreen {
+                    self.transcript.write_again();
+                }
                 Vec::new()
             }
             Action::SelectModel => self.slash("model"),

@@ -7,6 +7,7 @@ pub mod footer;
 pub mod header;
 pub mod numbers;
 pub mod prompt;
+pub mod regular;
 pub mod rest;
 pub mod status;
 
@@ -46,6 +47,16 @@ struct Lines {
     menu: Vec<StyledLine>,
     below: Vec<StyledLine>,
     footer: Vec<StyledLine>,
+}
+
+impl Lines {
+    /// How many there are.
+    fn around(&self) -> usize {
+        [&self.queue, &self.status, &self.above, &self.menu, &self.below, &self.footer]
+            .iter()
+            .map(|part| part.len())
+            .sum()
+    }
 }
 
 /// Draws the model.

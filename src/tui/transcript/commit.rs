@@ -1,0 +1,49 @@
+//! What is over: in a terminal that keeps its own history, such items are written once and not touched again.
+
+use super::{Transcript, layout::LayoutContext, scroll::Part};
+use crate::tui::text::StyledLine;
+
+impl Transcript {
+    /// The lines of what is over and was not written yet; from now on they count as written. Of many no more than the
+    /// last `most` are given.
+    pub fn commit(&mut self, most: usize, context: &LayoutContext<'_>) -> Vec<StyledLine> {
+        let open = self.first_open();
+        let mut parts = Vec::new();
+        let mut room = most;
+        for item in (self.committed..open).rev() {
+            let rows = self.rows_of(item, context);
+            let range = rows.saturating_sub(room)..rows;
+            room -= range.len();
+            if !range.is_empty() {
+                parts.push(Part { item, range });
+            }
+            if room == 0 {
+                break;
+            }
+        }
+        parts.reverse();
+        self.committed = self.committed.max(open);
+        self.lines(&parts, context)
+    }
+
+    /// The last `most` lines of what is not over.
+    pub fn uncommitted(&mut self, most: usize, context: &LayoutContext<'_>) -> Vec<StyledLine> {
+        let first = self.committed;
+        let mut parts = self.upwards(self.count(), 0, most, context);
+        parts.retain(|part| part.item >= first);
+        self.lines(&parts, context)
+    }
+
+    /// Writes the last turn once more, as it looks now.
+    pub fn write_again(&mut self) {
+        let from = (0..self.items.len()).rev().find(|at| self.is_prompt(*at)).unwrap_or(0);
+        self.committed = self.committed.min(from);
+    }
+
+    /// The first item that may still change: the answer whose calls run.
+    fn first_open(&self) -> usize {
+        let answer = self.last_answer();
+        let goes_on = self.live.runs && !(answer + 1..self.items.len()).any(|at| self.is_prompt(at));
+        if goes_on && self.is_answer(answer) { answer } else { self.items.len() }
+    }
+}
