@@ -149,7 +149,13 @@ struct Host(Arc<Base>);
 impl Host {
     async fn open(&self, session: OpenSession) -> Result<MadeAgent, StartError> {
         let chosen = ChosenSession::following(session.store, session.journal);
-        let project = project_of(&self.0.environment, &self.0.args, &chosen.cwd, self.0.extensions().registry())?;
+        let project = project_of(
+            &self.0.environment,
+            self.0.mode,
+            self.0.args.trust,
+            &chosen.cwd,
+            self.0.extensions().registry(),
+        )?;
         // Each begins with what the flags say.
         self.0.agent(ChosenSession { is_first: true, ..chosen }, project).await
     }

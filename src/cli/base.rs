@@ -38,7 +38,10 @@ use crate::{
         environment::Environment as Variables,
         local::Found,
     },
-    store::settings::Settings,
+    store::{
+        settings::Settings,
+        trust::{TrustAnswer, TrustFile, TrustReach},
+    },
     tools::LiveTools,
 };
 
@@ -66,6 +69,8 @@ pub struct Base {
     /// What agents hold beside their actors, by their names.
     held: Mutex<HashMap<Arc<str>, Held>>,
     agents: AtomicUsize,
+    /// What a person decided about the project.
+    trust: Mutex<Option<bool>>,
 }
 
 /// What an agent holds beside its actors.
@@ -171,6 +176,7 @@ impl Base {
             extensions: Mutex::new(loaded),
             held: Mutex::default(),
             agents: AtomicUsize::new(0),
+            trust: Mutex::default(),
         })
     }
 
@@ -237,7 +243,8 @@ impl Base {
         }
         let OpenSession { store, journal } = session;
         let chosen = ChosenSession::following(store, journal);
-        let project = project_of(&self.environment, &self.args, &chosen.cwd, self.extensions().registry())?;
+        let trust = self.trust.lock().unwrap_or_else(PoisonError::into_inner).or(self.args.trust);
+        let project = project_of(&self.environment, self.mode, trust, &chosen.cwd, self.extensions().registry())?;
         self.agent(chosen, project).await
     }
 }
@@ -248,13 +255,17 @@ impl Base {
 /// Nobody can tell whether the project is trusted.
 pub fn project_of(
     environment: &Environment,
-    args: &HiArgs,
+    mode: Mode,
+    trust: Option<bool>,
     cwd: &Path,
     extensions: &ExtensionRegistry,
 ) -> Result<(Settings, Project), StartError> {
     let user = Settings::load(&environment.user_dir.join("settings.json"), None);
-    let project = Project::judged(environment, args.trust, &user, cwd, extensions)?;
-    project.notice().iter().for_each(|notice| warn(notice));
+    let project = Project::judged(environment, trust, &user, cwd, extensions)?;
+    // The screen asks.
+    if mode != Mode::Interactive {
+        project.notice().iter().for_each(|notice| warn(notice));
+    }
     let settings = project.settings(environment, user);
     settings.problems().iter().for_each(|problem| warn(&problem.to_string()));
     Ok((settings, project))
@@ -272,6 +283,18 @@ impl Held {
 impl AgentFactory for Base {
     fn make(&self, session: OpenSession, reload: bool) -> Making<'_> {
         Box::pin(async move { self.remake(session, reload).await.map_err(|error| error.to_string()) })
+    }
+
+    fn trust(&self, cwd: &Path, answer: TrustAnswer) -> Result<(), String> {
+        *self.trust.lock().unwrap_or_else(PoisonError::into_inner) = Some(answer.trusted);
+        if answer.reach == TrustReach::Session {
+            return Ok(());
+        }
+        // Answers are for real folders: a link must not borrow the trust of where it lies.
+        let real = std::fs::canonicalize(cwd).unwrap_or_else(|_| cwd.to_owned());
+        let file = self.environment.user_dir.join("trust.json");
+        let parent = answer.reach == TrustReach::Parent;
+        TrustFile::save(&file, &real, answer.trusted, parent).map_err(|error| error.to_string())
     }
 
     fn retire<'a>(&'a self, agent: &'a AgentShared) -> Retiring<'a> {

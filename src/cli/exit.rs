@@ -20,6 +20,8 @@ pub enum Exit {
     HungUp,
     /// SIGINT.
     Interrupted,
+    /// SIGQUIT.
+    Quit,
     /// SIGTERM.
     Terminated,
 }
@@ -36,16 +38,18 @@ impl Exit {
             Self::NotSaved => 6,
             Self::HungUp => 129,
             Self::Interrupted => 130,
+            Self::Quit => 131,
             Self::Terminated => 143,
         }
     }
 
-    /// The way out after `signal`, for the three signals that end the program in order.
+    /// The way out after `signal`, for the signals that end the program in order.
     #[must_use]
     pub const fn from_signal(signal: i32) -> Option<Self> {
         match signal {
             1 => Some(Self::HungUp),
             2 => Some(Self::Interrupted),
+            3 => Some(Self::Quit),
             15 => Some(Self::Terminated),
             _ => None,
         }
@@ -64,7 +68,7 @@ mod tests {
 
     #[test]
     fn a_signal_ends_with_128_and_its_number() {
-        for signal in [1, 2, 15] {
+        for signal in [1, 2, 3, 15] {
             assert_eq!(i32::from(Exit::from_signal(signal).unwrap().code()), 128 + signal);
         }
         assert_eq!(Exit::from_signal(9), None);

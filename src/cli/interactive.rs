@@ -10,13 +10,12 @@ use crate::{
         runtime::{FrontFactory, FrontStart, Parts},
         shared::AgentShared,
     },
-    protocol::command::Input,
     store::{sessions::SessionDir, settings::Settings},
     tui::{
         facts::AgentFacts,
         keys::Keymap,
         model::Model,
-        screen::{self, ScreenArgs, ScreenMemory},
+        screen::{self, FirstWords, ScreenArgs, ScreenMemory},
         settings::ScreenSettings,
         surroundings::Surroundings,
         terminal::{Terminal, TerminalOptions},
@@ -30,10 +29,10 @@ pub struct ScreenFactory {
 }
 
 impl ScreenFactory {
-    /// A factory of screens that look at this agent first, say `prompts`, and begin with the slash command `first`.
+    /// A factory of screens that look at this agent first, and begin with `first`.
     #[must_use]
-    pub fn new(base: Arc<Base>, shared: Arc<AgentShared>, prompts: Vec<Input>, first: Option<&'static str>) -> Self {
-        Self { base, memory: Arc::new(ScreenMemory::new(shared, prompts, first)) }
+    pub fn new(base: Arc<Base>, shared: Arc<AgentShared>, first: FirstWords) -> Self {
+        Self { base, memory: Arc::new(ScreenMemory::new(shared, first)) }
     }
 }
 

@@ -71,6 +71,12 @@ impl Project {
         Ok(Self { dir, trusted: decision == Trust::Trusted, left_out })
     }
 
+    /// What is left alone because nobody decided.
+    #[must_use]
+    pub fn left_out(&self) -> &[PathBuf] {
+        &self.left_out
+    }
+
     /// What to tell the user when something of the project is left alone.
     #[must_use]
     pub fn notice(&self) -> Option<String> {

@@ -15,7 +15,7 @@ pub struct Watch {
 }
 
 impl Watch {
-    /// Begins to catch SIGTERM, SIGHUP and SIGINT. To be called before anything starts that a signal should end in
+    /// Begins to catch SIGTERM, SIGHUP, SIGINT and SIGQUIT. To be called before anything starts that a signal should end in
     /// order.
     #[must_use]
     pub fn begin() -> Self {
@@ -23,6 +23,7 @@ impl Watch {
             (SignalKind::terminate(), Exit::Terminated),
             (SignalKind::hangup(), Exit::HungUp),
             (SignalKind::interrupt(), Exit::Interrupted),
+            (SignalKind::quit(), Exit::Quit),
         ];
         let caught = kinds.into_iter().filter_map(|(kind, exit)| match signal(kind) {
             Ok(signals) => Some((signals, exit)),

@@ -36,6 +36,7 @@ use crate::{
         paths::create_private_dir,
         settings::{Settings, session_dir_before_trust},
     },
+    tui::screen::FirstWords,
 };
 
 /// Why a start failed, in words for people.
@@ -76,7 +77,8 @@ pub fn run(
     prepare(environment, &args)?;
     let user_settings = Settings::load(&environment.user_dir.join("settings.json"), None);
     let chosen = session::choose(environment, &args, &user_settings)?;
-    let (settings, project) = base::project_of(environment, &args, &chosen.cwd, &extensions)?;
+    let (settings, project) = base::project_of(environment, mode, args.trust, &chosen.cwd, &extensions)?;
+    let left_out = project.left_out().to_vec();
     let own = project.dir.as_deref().filter(|_| project.trusted);
     legacy::notices(&environment.user_dir, own).iter().for_each(|notice| warn(notice));
     let runtime = async_runtime()?;
@@ -84,7 +86,7 @@ pub fn run(
     let exit = runtime.block_on(async {
         let base = Arc::new(Base::open(environment, args, &extensions, &settings, Some(&chosen), mode).await?);
         let agent = base.agent(chosen, (settings, project)).await?;
-        let exit = serve(&base, agent, mode, prompts, fail_when_denied).await;
+        let exit = serve(&base, agent, mode, prompts, (fail_when_denied, left_out)).await;
         base.close().await;
         // A renewed token that is lost logs the user out.
         settle().await;
@@ -125,7 +127,7 @@ async fn serve(
     agent: MadeAgent,
     mode: Mode,
     prompts: Vec<Input>,
-    fail_when_denied: bool,
+    (fail_when_denied, left_out): (bool, Vec<PathBuf>),
 ) -> Result<Exit, StartError> {
     let MadeAgent { shared } = agent;
     let observers = shared.config.observers.clone();
@@ -138,8 +140,9 @@ async fn serve(
         Mode::Json => Arc::new(PrinterFactory { shared, mode: PrintMode::Json, prompts, fail_when_denied }),
         Mode::Print => Arc::new(PrinterFactory { shared, mode: PrintMode::Text, prompts, fail_when_denied }),
         Mode::Interactive => {
-            let first = (base.args.session == SessionChoice::Pick).then_some("resume");
-            Arc::new(ScreenFactory::new(base.clone(), shared, prompts, first))
+            let command = (base.args.session == SessionChoice::Pick).then_some("resume");
+            let ask_trust = (!left_out.is_empty()).then_some(left_out);
+            Arc::new(ScreenFactory::new(base.clone(), shared, FirstWords { prompts, command, ask_trust }))
         }
     };
     run_front(base, observers, front).await
@@ -168,6 +171,7 @@ fn exit_of(code: i32) -> Exit {
         NOT_SAVED => Exit::NotSaved,
         129 => Exit::HungUp,
         130 => Exit::Interrupted,
+        131 => Exit::Quit,
         143 => Exit::Terminated,
         _ => Exit::Failed,
     }

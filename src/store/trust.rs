@@ -51,6 +51,26 @@ pub enum Trust {
     Ask,
 }
 
+/// A decision about the project.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TrustAnswer {
+    /// It may bring settings and resources.
+    pub trusted: bool,
+    /// For how long, and for what.
+    pub reach: TrustReach,
+}
+
+/// How far a decision about trust reaches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TrustReach {
+    /// For as long as the program runs.
+    Session,
+    /// It is remembered for the folder.
+    Folder,
+    /// It is remembered for the folder around it.
+    Parent,
+}
+
 /// All that decides about a project.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TrustQuestion {

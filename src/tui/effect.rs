@@ -1,7 +1,10 @@
 //! What the model wants done.
 
 use super::work::Work;
-use crate::protocol::{Command, session_change::SessionChange};
+use crate::{
+    protocol::{Command, session_change::SessionChange},
+    store::trust::TrustAnswer,
+};
 
 /// Something that the screen does for its model.
 #[derive(Debug, PartialEq)]
@@ -10,6 +13,8 @@ pub enum Effect {
     Send(Command, Purpose),
     /// Put another session in the place of this one.
     Replace(SessionChange),
+    /// Follow a decision about the project.
+    Trust(TrustAnswer),
     /// Have a worker do something; what comes of it comes back as [`Msg::Worked`](super::model::Msg::Worked).
     Work(Work),
     /// Open the user's editor on a text.

@@ -4,6 +4,7 @@
 //! one before was drawn, and deltas merge meanwhile. While the terminal is slow, frames are left out.
 
 use std::{
+    path::PathBuf,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
@@ -15,6 +16,7 @@ use super::{
     effect::{Effect, Purpose},
     facts::AgentFacts,
     model::{Model, Msg},
+    overlay::trust::TrustQuestion,
     terminal::{InputEvent, Terminal, TerminalEvent},
     view,
     work::{Work, WorkDone},
@@ -40,12 +42,24 @@ use crate::{
         event::NoticeLevel,
         session_change::SessionChange,
     },
+    store::trust::TrustAnswer,
 };
 
 /// The time between two frames of what streams in.
 const FRAME: Duration = Duration::from_millis(16);
 /// How often things that move by themselves are drawn.
 const TICK: Duration = Duration::from_millis(view::status::SPINNER_MS);
+
+/// What the first screen begins with.
+#[derive(Clone, Debug, Default)]
+pub struct FirstWords {
+    /// What is said first.
+    pub prompts: Vec<Input>,
+    /// A slash command, before that.
+    pub command: Option<&'static str>,
+    /// What the project brings, when somebody is to be asked about it before all else.
+    pub ask_trust: Option<Vec<PathBuf>>,
+}
 
 /// What is known beyond the life of a screen.
 pub struct ScreenMemory(Mutex<Remembered>);
@@ -61,13 +75,17 @@ struct Remembered {
     prompts: Vec<Input>,
     /// The slash command to begin with.
     first: Option<&'static str>,
+    /// What the project brings, when somebody is to be asked about it.
+    ask_trust: Option<Vec<PathBuf>>,
 }
 
 impl ScreenMemory {
     /// What the first screen is to know.
     #[must_use]
-    pub fn new(agent: Arc<AgentShared>, prompts: Vec<Input>, first: Option<&'static str>) -> Self {
-        Self(Mutex::new(Remembered { agent, opened: false, draft: String::new(), prompts, first }))
+    pub fn new(agent: Arc<AgentShared>, first: FirstWords) -> Self {
+        let FirstWords { prompts, command, ask_trust } = first;
+        let draft = String::new();
+        Self(Mutex::new(Remembered { agent, opened: false, draft, prompts, first: command, ask_trust }))
     }
 
     /// The agent in front.
@@ -317,6 +335,7 @@ impl ScreenState {
         match effect {
             Effect::Send(command, purpose) => self.send(command, purpose),
             Effect::Replace(change) => self.replace(change, None).await,
+            Effect::Trust(answer) => self.trust(answer).await,
             Effect::Work(work) => self.work(work).await,
             Effect::Copy(text) => self.terminal.copy(&text),
             Effect::Title(title) => self.terminal.set_title(&title),
@@ -328,6 +347,18 @@ impl ScreenState {
             }
             Effect::Quit => self.end(0),
             Effect::HangUp => self.end(129),
+        }
+    }
+
+    /// Follows a decision about the project: what it brings is read now, or left alone.
+    async fn trust(&mut self, answer: TrustAnswer) {
+        if let Err(error) = self.factory.trust(&self.agent.shared.config.cwd, answer) {
+            self.model.transcript.notice(NoticeLevel::Error, format!("The decision cannot be remembered: {error}"));
+        }
+        if answer.trusted {
+            self.replace(SessionChange::Reload, None).await;
+        } else {
+            self.begin().await;
         }
     }
 
@@ -352,6 +383,19 @@ impl ScreenState {
         let config = &self.agent.shared.config;
         config.backstage.on_session_wanted(move |wanted| me.tell(ScreenMsg::Wanted(wanted)));
         config.questions.attend();
+        let ask = self.memory.lock().ask_trust.take();
+        match ask {
+            Some(wants) => {
+                let folder = self.model.surroundings.short(&self.agent.shared.config.cwd);
+                self.model.overlays.push(Box::new(TrustQuestion::new(&folder, &wants)));
+                self.draw();
+            }
+            None => self.begin().await,
+        }
+    }
+
+    /// Says what is to be said first, once.
+    async fn begin(&mut self) {
         let (first, prompts) = {
             let mut memory = self.memory.lock();
             memory.opened = true;
@@ -361,13 +405,14 @@ impl ScreenState {
             self.model.choosing = true;
             let effects = self.model.slash(name);
             for effect in effects {
-                self.carry_out(effect).await;
+                Box::pin(self.carry_out(effect)).await;
             }
         }
         for input in prompts {
             let text = input.text.clone();
             self.send(Command::Prompt { input, behavior: Some(QueueKind::FollowUp) }, Purpose::Prompt(text));
         }
+        self.draw();
     }
 
     fn watch(&mut self) {
@@ -454,6 +499,7 @@ impl ScreenState {
             self.watch();
             self.look().await;
             self.agent.shared.publish(notices);
+            self.begin().await;
         }
         if let Some(wisher) = wisher {
             wisher(answer);

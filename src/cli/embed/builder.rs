@@ -211,7 +211,7 @@ impl Builder {
         }
         let user = Settings::load(&environment.user_dir.join("settings.json"), None);
         let chosen = session::choose(&environment, &args, &user)?;
-        let (settings, project) = base::project_of(&environment, &args, &chosen.cwd, &registry)?;
+        let (settings, project) = base::project_of(&environment, Mode::Rpc, args.trust, &chosen.cwd, &registry)?;
         let base = Base::open(&environment, args, &registry, &settings, Some(&chosen), Mode::Rpc).await?;
         let base = Arc::new(base);
         let agent = base.agent(chosen, (settings, project)).await?;

@@ -5,6 +5,7 @@
 //! | [`panel`], [`list`], [`cursor`], [`input`] | what they are made of: a frame, a list with a search, its mark, a line |
 //! | [`login`] | logging in, and the first model |
 //! | [`question`] | questions of the agent |
+//! | [`trust`] | whether a project is trusted |
 //! | [`mod@confirm`], [`text_view`] | yes or no, and a text to be read |
 
 pub mod confirm;
@@ -17,6 +18,7 @@ pub mod question;
 #[cfg(test)]
 pub mod testing;
 pub mod text_view;
+pub mod trust;
 
 use ratatui::layout::Rect;
 
