@@ -10,9 +10,13 @@ mod kill_ring;
 mod motion;
 mod paste;
 mod rows;
+#[cfg(test)]
+mod tests;
 mod text;
 mod undo;
+mod vertical;
 mod view;
+mod vim;
 mod words;
 mod wrap;
 mod writing;
@@ -21,6 +25,7 @@ pub use action::EditorAction;
 pub use history::{History, MAX_HISTORY};
 pub use text::{Block, Fragment, Text};
 pub use view::{EditorRow, EditorView, Piece, PieceKind};
+pub use vim::{VimMode, VimOutcome};
 pub use writing::Editor;
 
 /// The room that the text is shown in.

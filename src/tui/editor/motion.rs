@@ -26,33 +26,25 @@ impl Jump {
     }
 }
 
-/// The offset at `column`, `by` rows above the caret. None when the caret is in the first row.
+/// The offset at `column`, `by` rows above the caret; it goes before a marker there. None when the caret is
+/// in the first row.
 pub fn up(text: &Text, rows: &Rows, caret: usize, column: usize, by: usize) -> Option<usize> {
     let mut row = rows.above(rows.row_of(text, caret))?;
     for _ in 1..by {
-        row = rows.above(row).unwrap_or(row);
+        let Some(above) = rows.above(row) else { break };
+        row = above;
     }
-    loop {
-        let at = rows.offset(text, row, column);
-        // A marker may fill the row: then it is jumped over.
-        match rows.above(row) {
-            Some(above) if at >= caret => row = above,
-            _ => return Some(at.min(caret)),
-        }
-    }
+    let at = rows.offset(text, row, column);
+    Some(text.block_around(at).map_or_else(|| text.edge(at), |block| block.range.start))
 }
 
-/// The offset at `column`, `by` rows below the caret. None when the caret is in the last row.
+/// The offset at `column`, `by` rows below the caret; it goes behind a marker there. None when the caret is
+/// in the last row.
 pub fn down(text: &Text, rows: &Rows, caret: usize, column: usize, by: usize) -> Option<usize> {
     let mut row = rows.below(rows.row_of(text, caret))?;
     for _ in 1..by {
-        row = rows.below(row).unwrap_or(row);
+        let Some(below) = rows.below(row) else { break };
+        row = below;
     }
-    loop {
-        let at = rows.offset(text, row, column);
-        match rows.below(row) {
-            Some(below) if at <= caret => row = below,
-            _ => return Some(at.max(caret)),
-        }
-    }
+    Some(text.edge(rows.offset(text, row, column)))
 }

@@ -136,26 +136,23 @@ impl Rows {
         shown_width(&text.as_str()[row.start..at])
     }
 
-    /// The offset in a row that is nearest to a column from the left.
+    /// The offset in a row that is nearest to a column from the left. It may be inside a marker.
     #[must_use]
     pub fn offset(&self, text: &Text, row: Row, column: usize) -> usize {
         let range = self.range(text, row);
         let is_last = row.row + 1 == self.lines[row.line].count();
-        // Behind the last character of a row is the start of the next.
-        let end = if is_last { range.end } else { text.previous(range.end) };
         let mut at = range.start;
         let mut taken = 0;
-        for grapheme in text.as_str()[range.start..end].graphemes(true) {
+        for grapheme in text.as_str()[range.clone()].graphemes(true) {
             taken += width_of(&shown(grapheme));
-            if taken > column {
+            // Behind the last character of a row is the start of the next.
+            let starts_next = !is_last && at + grapheme.len() == range.end;
+            if taken > column || starts_next {
                 break;
             }
             at += grapheme.len();
         }
-        match text.blocks(&(at..at + 1)).first() {
-            Some(block) if block.range.start >= range.start => block.range.start,
-            _ => text.edge(at),
-        }
+        at
     }
 
     /// The rows that are seen when row `caret` must be: the first of them, how many are above, and how many in all.

@@ -167,6 +167,12 @@ impl Text {
         &self.whole.blocks[self.blocks_in(range)]
     }
 
+    /// The block whose marker an offset is inside.
+    #[must_use]
+    pub fn block_around(&self, at: usize) -> Option<&Block> {
+        self.neighbours(at).1.filter(|block| block.range.start < at)
+    }
+
     /// How many lines; at least 1.
     #[must_use]
     pub fn lines(&self) -> usize {
@@ -224,10 +230,10 @@ impl Text {
     pub fn edge(&self, at: usize) -> usize {
         let at = at.min(self.len());
         let at = (at..self.len()).find(|at| self.as_str().is_char_boundary(*at)).unwrap_or(self.len());
-        let (before, behind) = self.neighbours(at);
-        if let Some(block) = behind.filter(|block| block.range.start < at) {
+        if let Some(block) = self.block_around(at) {
             return block.range.end;
         }
+        let (before, behind) = self.neighbours(at);
         let plain = self.plain(at, before, behind);
         if at == plain.start || at == plain.end {
             return at;

@@ -3,22 +3,27 @@
 use super::Text;
 
 /// What a character is for the motion by words: a word is a run of one kind.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Blanks and newlines.
     Blank,
     /// Letters, digits and underscores of scripts that put blanks between words, and of those that cannot be parted
     /// without a dictionary.
     Word,
     /// Scripts of Japanese and Chinese: where one follows another, a word ends as a rule.
     Han,
+    /// See there.
     Hiragana,
+    /// See there.
     Katakana,
+    /// All else.
     Symbol,
     /// The marker of a pasted block.
     Block,
 }
 
-fn kind_of(text: &Text, at: usize, end: usize) -> Kind {
+/// The kind of the character that takes this place.
+pub fn kind_of(text: &Text, at: usize, end: usize) -> Kind {
     if !text.blocks(&(at..end)).is_empty() {
         return Kind::Block;
     }

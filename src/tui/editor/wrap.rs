@@ -13,6 +13,7 @@ const TAB: &str = "    ";
 pub fn shown(grapheme: &str) -> Cow<'_, str> {
     match grapheme {
         "\t" => Cow::Borrowed(TAB),
+        "\u{2028}" | "\u{2029}" => Cow::Borrowed(" "),
         _ => hidden::for_terminal(grapheme),
     }
 }

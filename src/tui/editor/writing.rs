@@ -5,36 +5,39 @@ use std::{cell::RefCell, mem, ops::Range};
 use super::{
     EditorAction, EditorRow, EditorView, Fragment, Geometry, History, Text,
     kill_ring::{KillRing, Side},
-    motion::{self, Jump},
+    motion::Jump,
     paste,
     rows::Rows,
     undo::{Change, UndoLog},
+    vim::Vim,
     words::{word_left, word_right},
 };
 
 /// The text that is being written: what it says, where the caret is, what was killed, changed and sent before.
 #[derive(Clone, Debug, Default)]
 pub struct Editor {
-    text: Text,
-    caret: usize,
+    pub(super) text: Text,
+    pub(super) caret: usize,
     /// The column that the caret keeps while it goes up and down.
-    goal: Option<usize>,
-    last: Last,
-    jump: Option<Jump>,
-    kills: KillRing,
-    undo: UndoLog,
-    history: History,
+    pub(super) goal: Option<usize>,
+    pub(super) last: Last,
+    pub(super) jump: Option<Jump>,
+    pub(super) kills: KillRing,
+    pub(super) undo: UndoLog,
+    pub(super) history: History,
     /// Blocks that were pasted into this text.
-    pastes: usize,
-    selected: Range<usize>,
-    revision: u64,
+    pub(super) pastes: usize,
+    pub(super) selected: Range<usize>,
+    pub(super) revision: u64,
     /// A memory of what `text` says anyway.
-    rows: RefCell<Rows>,
+    pub(super) rows: RefCell<Rows>,
+    /// The keys of vi, if they are on.
+    pub(super) vim: Option<Vim>,
 }
 
 /// What was done last, for what depends on it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-enum Last {
+pub(super) enum Last {
     #[default]
     Other,
     /// A character was typed: a blank or another.
@@ -125,6 +128,7 @@ impl Editor {
         self.undo.clear();
         self.pastes = 0;
         self.last = Last::Other;
+        self.vim = self.vim.take().map(Vim::begun_anew);
         sent
     }
 
@@ -201,8 +205,8 @@ impl Editor {
         match action {
             A::CursorUp => self.cursor_up(&last, geometry),
             A::CursorDown => self.cursor_down(&last, geometry),
-            A::PageUp => self.up_by(usize::from(geometry.rows), geometry),
-            A::PageDown => self.down_by(usize::from(geometry.rows), geometry),
+            A::PageUp => self.page_up(geometry),
+            A::PageDown => self.page_down(geometry),
             A::HistoryPrevious => self.recall_older(),
             A::HistoryNext => self.recall_newer(),
             A::CursorLeft => self.go(self.text.previous(caret)),
@@ -215,8 +219,8 @@ impl Editor {
             A::CursorTextEnd => self.go(self.text.len()),
             A::JumpForward => self.jump = Some(Jump::Forward).filter(|_| jump != Some(Jump::Forward)),
             A::JumpBackward => self.jump = Some(Jump::Backward).filter(|_| jump != Some(Jump::Backward)),
-            A::DeleteCharBackward => self.edit(self.text.previous(caret)..caret, &Fragment::default()),
-            A::DeleteCharForward => self.edit(caret..self.text.next(caret), &Fragment::default()),
+            A::DeleteCharBackward => self.remove(self.text.previous(caret)..caret),
+            A::DeleteCharForward => self.remove(caret..self.text.next(caret)),
             A::DeleteWordBackward => self.kill(word_left(&self.text, caret), &last),
             A::DeleteWordForward => self.kill(word_right(&self.text, caret), &last),
             A::DeleteToLineStart if caret == line.start => self.kill(self.text.previous(caret), &last),
@@ -273,74 +277,12 @@ impl Editor {
         view
     }
 
-    fn cursor_up(&mut self, last: &Last, geometry: Geometry) {
-        let rows = fresh(&mut self.rows, &self.text, geometry);
-        let is_first = rows.above(rows.row_of(&self.text, self.caret)).is_none();
-        if *last == Last::Recalled || (is_first && (self.caret == 0 || self.history.is_looking())) {
-            self.recall_older();
-        } else if is_first {
-            self.go(0);
-        } else {
-            self.up_by(1, geometry);
-        }
-    }
-
-    fn cursor_down(&mut self, last: &Last, geometry: Geometry) {
-        let rows = fresh(&mut self.rows, &self.text, geometry);
-        let is_last = rows.below(rows.row_of(&self.text, self.caret)).is_none();
-        if self.history.is_looking() && (is_last || *last == Last::Recalled) {
-            self.recall_newer();
-        } else if is_last {
-            self.go(self.text.len());
-        } else {
-            self.down_by(1, geometry);
-        }
-    }
-
-    fn up_by(&mut self, rows: usize, geometry: Geometry) {
-        let column = self.goal_column(geometry);
-        let at = motion::up(&self.text, self.rows.get_mut(), self.caret, column, rows);
-        self.go(at.unwrap_or(0));
-        self.goal = Some(column);
-    }
-
-    fn down_by(&mut self, rows: usize, geometry: Geometry) {
-        let column = self.goal_column(geometry);
-        let at = motion::down(&self.text, self.rows.get_mut(), self.caret, column, rows);
-        self.go(at.unwrap_or(self.text.len()));
-        self.goal = Some(column);
-    }
-
-    fn goal_column(&mut self, geometry: Geometry) -> usize {
-        let rows = fresh(&mut self.rows, &self.text, geometry);
-        self.goal.unwrap_or_else(|| rows.column(&self.text, self.caret))
-    }
-
-    fn recall_older(&mut self) {
-        if let Some(prompt) = self.history.older(|| self.text.whole().clone()) {
-            self.recall(&prompt);
-        }
-    }
-
-    fn recall_newer(&mut self) {
-        if let Some(prompt) = self.history.newer() {
-            self.recall(&prompt);
-        }
-    }
-
-    fn recall(&mut self, prompt: &Fragment) {
-        let history = mem::take(&mut self.history);
-        self.put(0..self.text.len(), prompt);
-        self.history = history;
-        self.last = Last::Recalled;
-    }
-
     /// Kills what is between the caret and `to`.
     fn kill(&mut self, to: usize, last: &Last) {
         let (range, side) =
             if to < self.caret { (to..self.caret, Side::Before) } else { (self.caret..to, Side::Behind) };
         self.kills.kill(self.text.part(range.clone()), side, *last == Last::Killed);
-        self.edit(range, &Fragment::default());
+        self.remove(range);
         self.last = Last::Killed;
     }
 
@@ -351,14 +293,14 @@ impl Editor {
     }
 
     /// An edit that is not one of an action.
-    fn put(&mut self, range: Range<usize>, with: &Fragment) {
+    pub(super) fn put(&mut self, range: Range<usize>, with: &Fragment) {
         self.last = Last::Other;
         self.jump = None;
         self.edit(range, with);
     }
 
     /// Changes the text in a way that can be undone; the caret is behind what came.
-    fn edit(&mut self, range: Range<usize>, with: &Fragment) {
+    pub(super) fn edit(&mut self, range: Range<usize>, with: &Fragment) {
         if range.is_empty() && with.is_empty() {
             return;
         }
@@ -366,6 +308,11 @@ impl Editor {
         let was = self.splice(range, with);
         self.undo.push(Change { at, len: with.len(), was, caret });
         self.settle(at + with.len());
+    }
+
+    /// Removes a part for good: it can only be undone.
+    pub(super) fn remove(&mut self, range: Range<usize>) {
+        self.edit(range, &Fragment::default());
     }
 
     /// Does or undoes a change, and says how to take that back.
@@ -397,15 +344,8 @@ impl Editor {
         self.go(edge);
     }
 
-    fn go(&mut self, at: usize) {
+    pub(super) fn go(&mut self, at: usize) {
         self.caret = at;
         self.goal = None;
     }
-}
-
-/// The rows of a text, brought up to date.
-fn fresh<'a>(rows: &'a mut RefCell<Rows>, text: &Text, geometry: Geometry) -> &'a mut Rows {
-    let rows = rows.get_mut();
-    rows.refresh(text, geometry.width);
-    rows
 }

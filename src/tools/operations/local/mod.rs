@@ -30,7 +30,7 @@ mod processes;
 mod shell;
 #[cfg(target_os = "linux")]
 mod waiting;
-pub(super) mod walk;
+pub(crate) mod walk;
 mod watcher;
 
 pub use kill::kill_all as kill_all_commands;
