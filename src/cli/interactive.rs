@@ -18,7 +18,7 @@ use crate::{
         screen::{self, FirstWords, ScreenArgs, ScreenMemory},
         settings::ScreenSettings,
         surroundings::Surroundings,
-        terminal::{Terminal, TerminalOptions},
+        terminal::{Images, Preferences, TerminalOptions},
     },
 };
 
@@ -46,7 +46,7 @@ impl FrontFactory for ScreenFactory {
             let shared = self.memory.agent();
             let settings = ScreenSettings::from_value(&shared.config.settings.all());
             let surroundings = Arc::new(surroundings(&self.base.environment, &self.base.args, &shared, &settings));
-            let options = TerminalOptions { fullscreen: surroundings.fullscreen, ..TerminalOptions::default() };
+            let options = terminal_options(&surroundings, &settings);
             let (keymap, problems) = Keymap::load(&surroundings.user_dir.join("keybindings.json"));
             let facts = AgentFacts::of(&shared, Arc::default());
             let mut model = Box::new(Model::new(surroundings, facts, settings, keymap));
@@ -57,9 +57,7 @@ impl FrontFactory for ScreenFactory {
                 factory: self.base.clone(),
                 done,
                 model,
-                open: Box::new(move |to| {
-                    Terminal::open(options, screen::listener(to)).map_err(|error| error.to_string())
-                }),
+                open: Box::new(move |to| screen::open(options, to)),
             };
             screen::start(args, supervisor).await
         })
@@ -92,5 +90,26 @@ fn surroundings(
         project_trusted: true,
         offline: environment.offline,
         notices: Vec::new(),
+    }
+}
+
+/// How the terminal is used.
+fn terminal_options(surroundings: &Surroundings, settings: &ScreenSettings) -> TerminalOptions {
+    let terminal = &settings.all["terminal"];
+    let images = match &terminal["images"] {
+        serde_json::Value::Bool(false) => Some(None),
+        serde_json::Value::String(name) if name == "kitty" => Some(Some(Images::Kitty)),
+        serde_json::Value::String(name) if name == "iterm2" => Some(Some(Images::Iterm2)),
+        _ => None,
+    };
+    TerminalOptions {
+        fullscreen: surroundings.fullscreen,
+        mouse: surroundings.fullscreen,
+        palette: settings.theme == "system",
+        preferences: Preferences {
+            true_color: terminal["trueColor"].as_bool(),
+            hyperlinks: terminal["hyperlinks"].as_bool(),
+            images,
+        },
     }
 }

@@ -17,7 +17,7 @@ use super::{
     facts::AgentFacts,
     model::{Model, Msg},
     overlay::trust::TrustQuestion,
-    terminal::{InputEvent, Terminal, TerminalEvent},
+    terminal::{InputEvent, Terminal, TerminalOptions},
     view,
     work::{Work, WorkDone},
     working::{WorkContext, Working},
@@ -254,7 +254,6 @@ impl Actor for Screen {
                 state.draw();
             }
             ScreenMsg::Written => {
-                state.terminal.written();
                 if state.dirty {
                     state.draw_in_time();
                 }
@@ -337,7 +336,11 @@ impl ScreenState {
             Effect::Replace(change) => self.replace(change, None).await,
             Effect::Trust(answer) => self.trust(answer).await,
             Effect::Work(work) => self.work(work).await,
-            Effect::Copy(text) => self.terminal.copy(&text),
+            Effect::Copy(text) => {
+                if !self.terminal.copy(&text) {
+                    self.model.flash("The text is too long for the clipboard");
+                }
+            }
             Effect::Title(title) => self.terminal.set_title(&title),
             Effect::Notify(text) => self.terminal.notify(&text),
             Effect::EditOutside(text) => self.edit_outside(text),
@@ -535,7 +538,7 @@ impl ScreenState {
             self.terminal.draw(view::draw(&mut self.model));
         } else {
             let (over, live) = view::regular::draw(&mut self.model);
-            self.terminal.commit(over);
+            self.terminal.commit(&over);
             self.terminal.draw(live);
         }
         self.dirty = false;
@@ -591,12 +594,16 @@ pub async fn start(args: ScreenArgs, supervisor: ActorCell) -> Result<ActorCell,
     Ok(addr.actor().get_cell())
 }
 
-/// Takes a terminal's events to the screen.
-pub fn listener(to: Addr<ScreenMsg>) -> impl Fn(TerminalEvent) + Send + 'static {
-    move |event| {
-        to.tell(match event {
-            TerminalEvent::Input(events) => ScreenMsg::Input(events),
-            TerminalEvent::Written => ScreenMsg::Written,
-        });
-    }
+/// Opens the terminal of the process for the screen.
+///
+/// # Errors
+/// There is none, or none that can show a screen: why, in words for people.
+pub fn open(options: TerminalOptions, to: Addr<ScreenMsg>) -> Result<Terminal, String> {
+    let written = to.clone();
+    let terminal = Terminal::open(
+        options,
+        move |events| to.tell(ScreenMsg::Input(events)),
+        move || written.tell(ScreenMsg::Written),
+    );
+    terminal.map_err(|error| error.to_string())
 }

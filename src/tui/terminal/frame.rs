@@ -1,9 +1,9 @@
 //! What the screen shall look like: cells, links, and the place of the cursor.
 
-use std::sync::Arc;
+use std::{ops::Range, sync::Arc};
 
 use ratatui::{
-    buffer::Buffer,
+    buffer::{Buffer, Cell},
     layout::{Position, Rect},
     style::Style,
 };
@@ -75,14 +75,64 @@ impl Frame {
             self.buffer[(behind, y)].set_symbol(" ").set_style(style);
         }
         if let Some(link) = link {
-            if self.links.is_empty() {
-                self.links.resize(self.buffer.content.len(), None);
-            }
-            for column in x..x + width {
-                let at = usize::from(y) * usize::from(self.buffer.area.width) + usize::from(column);
-                self.links[at] = Some(link.clone());
+            self.set_link(x..x + width, y, link);
+        }
+    }
+
+    /// The left `width` columns from the row `top` on.
+    pub(super) fn part(&self, width: u16, top: u16) -> Self {
+        let mut part = Self::new(width, self.buffer.area.height - top);
+        for y in 0..part.buffer.area.height {
+            for x in 0..width {
+                part.buffer[(x, y)] = self.buffer[(x, y + top)].clone();
+                if let Some(link) = self.link(x, y + top) {
+                    part.set_link(x..x + 1, y, link);
+                }
             }
         }
+        let inside = |cursor: &Position| cursor.y >= top && cursor.x < width;
+        part.cursor = self.cursor.filter(inside).map(|cursor| Position::new(cursor.x, cursor.y - top));
+        part
+    }
+
+    fn set_link(&mut self, columns: Range<u16>, y: u16, link: &Arc<str>) {
+        if self.links.is_empty() {
+            self.links.resize(self.buffer.content.len(), None);
+        }
+        let row = usize::from(y) * usize::from(self.buffer.area.width);
+        for column in columns {
+            self.links[row + usize::from(column)] = Some(link.clone());
+        }
+    }
+
+    /// Whether a row looks the same as that of another frame of the same width.
+    pub(super) fn row_eq(&self, other: &Self, y: u16) -> bool {
+        let cells = self.cells_of(y, y + 1);
+        let no_links = self.links.is_empty() && other.links.is_empty();
+        let same_link = |x| self.link(x, y) == other.link(x, y);
+        self.buffer.content[cells.clone()] == other.buffer.content[cells]
+            && (no_links || (0..self.buffer.area.width).all(same_link))
+    }
+
+    /// Moves the rows from `top` up to and without `bottom` by some rows up, or down when that is negative; what comes in
+    /// is blank.
+    pub(super) fn scroll(&mut self, top: u16, bottom: u16, up: i32) {
+        let cells = self.cells_of(top, bottom);
+        let by = usize::from(self.buffer.area.width) * usize::try_from(up.unsigned_abs()).unwrap_or(usize::MAX);
+        let by = by.min(cells.len());
+        let came_in = if up > 0 { cells.end - by..cells.end } else { cells.start..cells.start + by };
+        let turn = if up > 0 { by } else { cells.len() - by };
+        self.buffer.content[cells.clone()].rotate_left(turn);
+        self.buffer.content[came_in.clone()].fill(Cell::EMPTY);
+        if let Some(links) = self.links.get_mut(cells) {
+            links.rotate_left(turn);
+            self.links[came_in].fill(None);
+        }
+    }
+
+    fn cells_of(&self, top: u16, bottom: u16) -> Range<usize> {
+        let width = usize::from(self.buffer.area.width);
+        usize::from(top) * width..usize::from(bottom) * width
     }
 
     /// Blanks an area and what it says of links, for whatever is drawn over it.

@@ -1,12 +1,50 @@
 //! The terminal: what comes from it, the modes it is in, and how frames become bytes. Nothing else of the program
 //! writes to it while the screen runs.
+//!
+//! | file | what |
+//! |---|---|
+//! | [`input`] | what comes from a terminal |
+//! | [`parser`] | bytes to events |
+//! | [`reader`] | the thread that reads |
+//! | [`frame`], [`row`], [`glyph`] | what the screen shall look like |
+//! | [`paint`], [`scroll`] | the whole screen: what differs from the frame before, as bytes |
+//! | [`inline`] | the same for a live area within the scrollback |
+//! | [`ink`], [`sgr`] | moves, styles and links as bytes |
+//! | [`out`] | sequences without cells: title, clipboard, notifications |
+//! | [`output`], [`writer`] | what waits to be written, and the thread that writes |
+//! | [`modes`], [`guard`] | modes, and that they are undone exactly once |
+//! | [`capabilities`] | what the terminal can do |
+//! | [`tty`], [`link`], [`handle`] | the terminal itself, and how the screen has it |
 
+mod capabilities;
+mod error;
 mod frame;
+mod glyph;
+mod guard;
+mod handle;
+mod ink;
+mod inline;
 mod input;
+mod link;
+mod modes;
+mod out;
+mod output;
+mod paint;
 mod parser;
+mod reader;
+mod row;
+mod scroll;
+mod sgr;
+mod tty;
+mod writer;
 
+pub use capabilities::{Capabilities, ColorLevel, Images, Preferences, lower};
+pub use error::TerminalError;
 pub use frame::Frame;
+pub use guard::restore;
+pub use handle::{Terminal, TerminalOptions};
+pub use inline::InlinePainter;
 pub use input::{InputEvent, Mouse, MouseButton, MouseKind, Report};
-mod facade;
-pub use facade::{Terminal, TerminalEvent, TerminalOptions};
+pub use out::Progress;
+pub use paint::Painter;
 pub use parser::{ESCAPE_TIMEOUT, ESCAPE_TIMEOUT_SSH, Parser};
