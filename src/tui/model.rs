@@ -16,6 +16,7 @@ use super::{
     terminal::{InputEvent, Report},
     theme::Theme,
     transcript::Transcript,
+    update::completion::Completion,
     work::WorkDone,
 };
 use crate::{
@@ -87,6 +88,8 @@ pub struct Model {
     pub editor: Editor,
     /// Completion of it.
     pub menu: Option<Menu>,
+    /// What completion knows.
+    pub completion: Completion,
     /// What stands before the editor, the last in front.
     pub overlays: Vec<Box<dyn Overlay>>,
     /// What waits here and not in the agent.
@@ -141,8 +144,13 @@ impl Model {
             running_since: None,
             retry_at: None,
             transcript: Transcript::default(),
-            editor: Editor::default(),
+            editor: {
+                let mut editor = Editor::default();
+                editor.set_vim(settings.vim);
+                editor
+            },
             menu: None,
+            completion: Completion::default(),
             overlays: Vec::new(),
             queue: LocalQueue::default(),
             flash: None,

@@ -28,7 +28,12 @@ use self::{
     report::Report,
     servers::LocalServer,
 };
-use super::{gauges::Gauges, start_page::StartPage, working::WorkContext};
+use super::{
+    complete::{FileIndex, MAX_FILES, Menu, PathCompletion, Place, Trigger, complete_path, file_menu},
+    gauges::Gauges,
+    start_page::StartPage,
+    working::WorkContext,
+};
 use crate::{
     actors::extension_commands,
     protocol::{ModelRef, event::NoticeLevel, wire::CommandInfo},
@@ -46,6 +51,12 @@ pub enum Work {
     StartPage,
     /// List the slash commands of skills, templates and extensions.
     Commands,
+    /// List the files of a folder, for completion.
+    ListFiles(PathBuf),
+    /// Find files that fit what is written.
+    MatchFiles(Box<MatchFiles>),
+    /// Complete a path that is written, in the text of that revision.
+    CompletePath(Trigger, Place, u64),
     /// Tell what the session has cost.
     Cost,
     /// Write the session as a page or a session file; the name says which.
@@ -78,6 +89,26 @@ pub enum Work {
     Debug(String),
 }
 
+/// Files that are looked for.
+#[derive(Clone, Debug)]
+pub struct MatchFiles {
+    /// What is written.
+    pub trigger: Trigger,
+    /// All files.
+    pub index: Arc<FileIndex>,
+    /// Where paths begin.
+    pub place: Place,
+    /// The revision of the text.
+    pub revision: u64,
+}
+
+impl PartialEq for MatchFiles {
+    fn eq(&self, other: &Self) -> bool {
+        (&self.trigger, &self.place, self.revision) == (&other.trigger, &other.place, other.revision)
+            && Arc::ptr_eq(&self.index, &other.index)
+    }
+}
+
 /// What came of it.
 #[derive(Clone, Debug)]
 pub enum WorkDone {
@@ -89,6 +120,12 @@ pub enum WorkDone {
     StartPage(Box<StartPage>),
     /// Slash commands.
     Commands(Arc<[CommandInfo]>),
+    /// The files of the folder.
+    Files(Arc<FileIndex>),
+    /// Files that fit the text of that revision.
+    FileMenu(Option<Menu>, u64),
+    /// What a path could go on with, in the text of that revision.
+    Path(PathCompletion, u64),
     /// Something to be told.
     Told(NoticeLevel, String),
     /// A session was imported into this file.
@@ -114,6 +151,7 @@ impl Work {
             Self::Gauges => "gauges",
             Self::StartPage => "start page",
             Self::Commands => "commands",
+            Self::ListFiles(_) | Self::MatchFiles(_) | Self::CompletePath(..) => "completion",
             Self::Cost => "cost",
             Self::Export(_) => "export",
             Self::Import(_) => "import",
@@ -136,6 +174,17 @@ impl Work {
         match self {
             Self::Branch(folder) => context.send(WorkDone::Branch(super::git::branch(&folder))),
             Self::Gauges => context.send(WorkDone::Gauges(Box::new(Gauges::of(&context.shared)))),
+            Self::ListFiles(folder) => {
+                let index = FileIndex::build(&folder, MAX_FILES, &context.cancelled);
+                context.send(WorkDone::Files(Arc::new(index)));
+            }
+            Self::MatchFiles(wanted) => {
+                let menu = file_menu(&wanted.trigger, &wanted.index, &wanted.place);
+                context.send(WorkDone::FileMenu(menu, wanted.revision));
+            }
+            Self::CompletePath(trigger, place, revision) => {
+                context.send(WorkDone::Path(complete_path(&trigger, &place), revision));
+            }
             Self::StartPage => {
                 let page = StartPage::of(&context.shared, &context.surroundings.user_dir);
                 context.send(WorkDone::StartPage(Box::new(page)));

@@ -4,7 +4,7 @@ use crate::{
     protocol::{Command, event::NoticeLevel},
     tui::{
         commands,
-        editor::{EditorAction, Geometry},
+        editor::{EditorAction, Geometry, VimOutcome},
         effect::{Effect, Purpose},
         keys::{Action, Key},
         model::Model,
@@ -25,6 +25,14 @@ impl Model {
             return Vec::new();
         }
         let mut actions: Vec<Action> = self.keymap.actions(key).collect();
+        for action in &actions {
+            if let Some(effects) = self.act_on_menu(*action) {
+                return effects;
+            }
+        }
+        if self.editor.vim_mode().is_some() && self.editor.vim(key, self.geometry()) == VimOutcome::Done {
+            return self.edited_by_hand();
+        }
         // What only edits comes last: a key that does more in a situation does that.
         actions.sort_by_key(|action| editing(*action).is_some());
         for action in actions {
@@ -32,11 +40,13 @@ impl Model {
                 return effects;
             }
         }
-        if let Some(character) = key.typed() {
-            self.editor.type_char(character);
-            self.edited_by_hand();
+        match key.typed() {
+            Some(character) => {
+                self.editor.type_char(character);
+                self.edited_by_hand()
+            }
+            None => Vec::new(),
         }
-        Vec::new()
     }
 
     /// Does what an action means here; none when it means nothing here.
@@ -44,8 +54,7 @@ impl Model {
         if let Some(editing) = editing(action) {
             let geometry = self.geometry();
             self.editor.act(editing, geometry);
-            self.edited_by_hand();
-            return Some(Vec::new());
+            return Some(self.edited_by_hand());
         }
         let half = |rows: usize| isize::try_from(rows / 2).unwrap_or(1).max(1);
         let page = |rows: usize| isize::try_from(rows.saturating_sub(2)).unwrap_or(1).max(1);
@@ -57,6 +66,7 @@ impl Model {
             Action::Interrupt => self.interrupt(),
             Action::Clear => self.clear(),
             Action::Exit if self.editor.is_empty() => vec![Effect::Quit],
+            Action::InputTab => self.complete_path(),
             Action::ExternalEditor => vec![Effect::EditOutside(self.editor.text())],
             Action::CycleThinking => vec![Effect::Send(Command::CycleThinkingLevel, Purpose::Plain)],
             Action::NextModel => vec![Effect::Send(Command::CycleModel, Purpose::Plain)],
@@ -135,8 +145,7 @@ impl Model {
         }
         if self.editor.starts_with_bang() {
             self.editor.clear();
-            self.edited_by_hand();
-            return Vec::new();
+            return self.edited_by_hand();
         }
         if !self.editor.is_empty() {
             return Vec::new();
@@ -163,8 +172,7 @@ impl Model {
             self.flash("Press again to quit");
         }
         self.editor.clear();
-        self.edited_by_hand();
-        Vec::new()
+        self.edited_by_hand()
     }
 
     /// Takes queued messages back into the editor.
@@ -189,8 +197,9 @@ impl Model {
     }
 
     /// The text was changed by hand: completion may want to say something.
-    pub(super) fn edited_by_hand(&mut self) {
+    pub(super) fn edited_by_hand(&mut self) -> Vec<Effect> {
         self.pressed.escape = None;
+        self.look_for_completion()
     }
 }
 

@@ -158,6 +158,7 @@ impl Model {
                 self.unsaved = None;
                 self.overlays.clear();
                 self.settings = ScreenSettings::from_value(&agent.shared.config.settings.all());
+                self.editor.set_vim(self.settings.vim);
                 if let Some(text) = text {
                     self.editor.set_text(&text);
                 }

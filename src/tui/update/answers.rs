@@ -52,6 +52,9 @@ impl Model {
             WorkDone::Branch(branch) => self.branch.clone_from(branch),
             WorkDone::Gauges(gauges) => self.gauges = (**gauges).clone(),
             WorkDone::Commands(commands) => self.facts.commands = commands.clone(),
+            WorkDone::Files(index) => effects.extend(self.listed_files(index.clone())),
+            WorkDone::FileMenu(menu, revision) => self.matched_files(menu.as_ref(), *revision),
+            WorkDone::Path(found, revision) => self.completed_path(found, *revision),
             WorkDone::StartPage(page) => self.start_page = (**page).clone(),
             done => effects.extend(commands::worked(self, done)),
         }

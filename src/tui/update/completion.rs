@@ -8,13 +8,13 @@ use std::sync::Arc;
 use crate::tui::{
     commands,
     complete::{
-        Accept, FileIndex, Menu, PathCompletion, Place, REFRESH_AFTER_MS, SlashItem, Trigger, TriggerKind, argument_menu,
-        command_menu, path_at, trigger,
+        Accept, ArgumentItem, FileIndex, Menu, PathCompletion, Place, REFRESH_AFTER_MS, SlashItem, Trigger,
+        TriggerKind, argument_menu, command_menu, path_at, trigger,
     },
     effect::Effect,
     keys::Action,
     model::Model,
-    work::Work,
+    work::{MatchFiles, Work},
 };
 
 /// What completion knows.
@@ -40,8 +40,13 @@ impl Model {
                 Vec::new()
             }
             TriggerKind::Argument { command } => {
-                let values = commands::arguments(self, command, &found.query);
-                self.menu = argument_menu(&found, &values);
+                let values = commands::arguments::of(self, command).unwrap_or_default();
+                let item = |argument: commands::arguments::Argument| ArgumentItem {
+                    label: argument.value.clone(),
+                    value: argument.value,
+                    description: argument.description,
+                };
+                self.menu = argument_menu(&found, &values.into_iter().map(item).collect::<Vec<_>>());
                 Vec::new()
             }
             TriggerKind::File { .. } => self.look_for_files(found),
@@ -57,7 +62,8 @@ impl Model {
         }
         if let Some((index, _)) = &self.completion.files {
             let (index, revision) = (index.clone(), self.editor.revision());
-            effects.push(Effect::Work(Work::MatchFiles { trigger, index, place: self.place(), revision }));
+            let wanted = MatchFiles { trigger, index, place: self.place(), revision };
+            effects.push(Effect::Work(Work::MatchFiles(Box::new(wanted))));
         }
         effects
     }
@@ -121,7 +127,7 @@ impl Model {
         let (line, caret, _) = self.editor.line();
         let trigger = path_at(line, caret);
         let revision = self.editor.revision();
-        vec![Effect::Work(Work::CompletePath { trigger, place: self.place(), revision })]
+        vec![Effect::Work(Work::CompletePath(trigger, self.place(), revision))]
     }
 
     fn place(&self) -> Place {
@@ -130,7 +136,7 @@ impl Model {
 
     /// Everything that a slash may begin.
     fn slash_items(&self) -> Vec<SlashItem> {
-        let own = commands::all().filter(|command| !command.is_hidden()).map(|command| SlashItem {
+        let own = commands::all().map(|command| SlashItem {
             name: command.name.to_owned(),
             description: command.description.to_owned(),
             argument_hint: command.argument.to_owned(),
@@ -140,7 +146,7 @@ impl Model {
             name: command.name.clone(),
             description: command.description.clone().unwrap_or_default(),
             argument_hint: String::new(),
-            source: command.source.as_str().to_owned(),
+            source: format!("{:?}", command.source).to_lowercase(),
         });
         own.chain(others).collect()
     }

@@ -46,8 +46,7 @@ impl Model {
             return self.tell_overlay(|overlay, context| overlay.on_paste(text, context));
         }
         self.editor.paste(text);
-        self.edited_by_hand();
-        Vec::new()
+        self.edited_by_hand()
     }
 
     fn mouse(&mut self, mouse: Mouse) -> Vec<Effect> {

@@ -6,11 +6,13 @@
 //! | [`actions`] | what keys do when nothing stands before the editor |
 //! | [`submit`] | what becomes of a text that is sent |
 //! | [`agent`] | what happened in the agent |
+//! | [`completion`] | completion of the text |
 //! | [`answers`] | answers to commands, and what workers found |
 
 mod actions;
 mod agent;
 mod answers;
+pub mod completion;
 mod input;
 pub mod submit;
 
