@@ -118,14 +118,40 @@ pub enum Span {
     Break,
 }
 
+/// Where the parts of a message begin, in bytes of its text.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Places {
+    /// Its blocks.
+    pub blocks: Vec<usize>,
+    /// The items of its last block; empty when that is no list.
+    pub items: Vec<usize>,
+    /// Its definitions of links.
+    pub definitions: Vec<usize>,
+}
+
 impl Document {
     /// Reads a message.
     #[must_use]
     pub fn parse(text: &str) -> Self {
+        Self::parse_with_places(text).0
+    }
+
+    /// Reads a message, and says where its parts begin.
+    #[must_use]
+    pub fn parse_with_places(text: &str) -> (Self, Places) {
         let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
-        let mut parser = Parser::new_ext(text, options);
+        let mut parser = Parser::new_ext(text, options).into_offset_iter();
         let mut builder = Builder { open: vec![Open::default()] };
-        for event in parser.by_ref() {
+        let mut places = Places::default();
+        for (event, range) in parser.by_ref() {
+            match (builder.open.len(), &event) {
+                (1, Event::Start(_) | Event::Rule | Event::Html(_)) => {
+                    places.blocks.push(range.start);
+                    places.items.clear();
+                }
+                (2, Event::Start(Tag::Item)) => places.items.push(range.start),
+                _ => {}
+            }
             builder.take(event);
         }
         let mut definitions: Vec<_> = parser
@@ -135,7 +161,11 @@ impl Document {
             .map(|(at, name, to, title)| (at, (name, to, title.map(ToString::to_string))))
             .collect();
         definitions.sort_by_key(|(at, _)| *at);
-        Self { blocks: builder.finish(), definitions: definitions.into_iter().map(|(_, def)| def).collect() }
+        let definitions = definitions.into_iter().map(|(at, definition)| {
+            places.definitions.push(at);
+            definition
+        });
+        (Self { definitions: definitions.collect(), blocks: builder.finish() }, places)
     }
 }
 

@@ -1,5 +1,7 @@
 //! Source code in colours.
 
+use std::borrow::Cow;
+
 use ratatui::style::Style;
 
 use super::{
@@ -19,11 +21,28 @@ pub fn code_line(line: &str, highlighter: Option<&mut Highlighter>, theme: &Them
     match highlighter {
         None => StyledLine::of(line.into_owned(), theme.syntax(None)),
         Some(highlighter) => {
-            let pieces = highlighter.line(&line).into_iter();
-            StyledLine::from_spans(
-                pieces.map(|(token, piece)| StyledSpan::new(piece.to_owned(), theme.syntax(token))).collect(),
-            )
+            let mut spans: Vec<StyledSpan> = Vec::new();
+            for (token, piece) in highlighter.line(&line) {
+                let style = theme.syntax(token);
+                match spans.last_mut() {
+                    // Blanks look the same in every colour.
+                    Some(last) if last.style == style || piece.bytes().all(|byte| byte == b' ') => {
+                        last.text.to_mut().push_str(piece);
+                    }
+                    _ => spans.push(StyledSpan::new(compact(piece), style)),
+                }
+            }
+            StyledLine::from_spans(spans)
         }
+    }
+}
+
+/// The text of a piece; that of one sign, as most are, without memory of its own.
+fn compact(piece: &str) -> Cow<'static, str> {
+    const SIGNS: &str = "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~";
+    match SIGNS.find(piece) {
+        Some(at) if piece.len() == 1 => Cow::Borrowed(&SIGNS[at..=at]),
+        _ => Cow::Owned(piece.to_owned()),
     }
 }
 

@@ -12,9 +12,11 @@
 //! | [`mod@markdown`] | messages as rows |
 //! | `streaming` | messages that grow |
 //! | `code` | source code |
+//! | `diff` | what an edit changed |
 //! | `link` | addresses that a terminal may get |
 
 mod code;
+mod diff;
 mod line;
 mod link;
 mod markdown;
@@ -24,6 +26,7 @@ mod width;
 mod wrap;
 
 pub use code::{code, code_line};
+pub use diff::diff;
 pub use line::{StyledLine, StyledSpan};
 pub use link::link_target;
 pub use markdown::{MarkdownOptions, markdown};

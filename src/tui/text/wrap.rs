@@ -142,9 +142,11 @@ fn atoms(spans: &[StyledSpan]) -> Vec<Atom> {
 }
 
 fn class_of(grapheme: &str, width: usize) -> Class {
+    if matches!(grapheme, " " | "\u{3000}") {
+        return Class::Blank;
+    }
     let Some(first) = grapheme.chars().next() else { return Class::Text };
     match first {
-        ' ' | '\u{3000}' => Class::Blank,
         '、' | '。' | '，' | '．' | '）' | '」' | '』' | '】' | '〉' | '》' | '！' | '？' | '：' | '；' | 'ー'
         | '々' => Class::Closing,
         '（' | '「' | '『' | '【' | '〈' | '《' => Class::Opening,

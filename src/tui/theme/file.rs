@@ -112,3 +112,6 @@ fn resolve(value: &Json, vars: &Map<String, Json>, key: &str) -> Result<Color, T
     }
     Err(wrong(key, "its variables lead to each other in a circle"))
 }
+
+#[cfg(test)]
+mod tests;

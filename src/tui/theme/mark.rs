@@ -4,10 +4,17 @@ use ratatui::style::Modifier;
 
 use super::ThemeColor;
 
-/// The attributes that say what the colour would say. Most colours only please the eye; these carry a meaning.
-pub(super) fn of(color: ThemeColor) -> Modifier {
+/// The attributes that say what a ground would say.
+pub(super) fn of_ground(color: ThemeColor) -> Modifier {
     match color {
         ThemeColor::SelectedBg | ThemeColor::SearchMatchBg => Modifier::REVERSED,
+        _ => Modifier::empty(),
+    }
+}
+
+/// The attributes that say what a text's colour would say. Most colours only please the eye; these carry a meaning.
+pub(super) fn of(color: ThemeColor) -> Modifier {
+    match color {
         ThemeColor::Accent | ThemeColor::ToolTitle | ThemeColor::ToolDiffAdded | ThemeColor::MdHeading => {
             Modifier::BOLD
         }

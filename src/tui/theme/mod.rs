@@ -1,10 +1,24 @@
 //! Colours: what a theme says, made fit for the terminal's abilities.
+//!
+//! | module | what |
+//! |---|---|
+//! | `color` | the colours that a theme gives |
+//! | `file`, `value`, `oklab` | theme files |
+//! | `builtin`, `system` | the themes that are always there |
+//! | `themes` | which themes there are, and which is used |
+//! | `level` | colours that a terminal can show |
+//! | `mark` | what stands for colours where there are none |
+//! | `contrast` | whether a colour can be read |
 
 mod builtin;
 mod color;
+mod contrast;
 mod file;
 mod level;
 mod mark;
+mod oklab;
+mod system;
+mod themes;
 mod value;
 
 use ratatui::style::{Color, Style};
@@ -12,6 +26,8 @@ use ratatui::style::{Color, Style};
 pub use color::ThemeColor;
 pub use file::ThemeError;
 pub use level::{ColorLevel, lower, rgb_of_index};
+pub use system::{SYSTEM, TerminalColors};
+pub use themes::{LoadError, Stamp, ThemeChoice, Themes};
 
 use crate::resources::markup::highlight::Token;
 
@@ -75,11 +91,11 @@ impl Theme {
         if self.is_colorless { style.add_modifier(mark::of(of)) } else { style }
     }
 
-    /// Ground in a colour.
+    /// Ground in a colour. A ground that would say something, but is the terminal's own, is marked.
     #[must_use]
     pub fn bg(&self, of: ThemeColor) -> Style {
         let style = Style::new().bg(self.color(of));
-        if self.is_colorless { style.add_modifier(mark::of(of)) } else { style }
+        if self.color(of) == Color::Reset { style.add_modifier(mark::of_ground(of)) } else { style }
     }
 
     /// Text in a colour on ground in another.

@@ -2,19 +2,12 @@ use ratatui::style::Modifier;
 
 use super::*;
 
-/// Relative luminance of a colour (WCAG 2.2).
-fn luminance(color: Color) -> f64 {
-    let Color::Rgb(r, g, b) = color else { panic!("{color:?} is not given as red, green and blue") };
-    let linear = |channel: u8| {
-        let value = f64::from(channel) / 255.0;
-        if value <= 0.04045 { value / 12.92 } else { ((value + 0.055) / 1.055).powf(2.4) }
-    };
-    0.2126 * linear(r) + 0.7152 * linear(g) + 0.0722 * linear(b)
-}
-
 fn contrast(a: Color, b: Color) -> f64 {
-    let (a, b) = (luminance(a), luminance(b));
-    (a.max(b) + 0.05) / (a.min(b) + 0.05)
+    let [a, b] = [a, b].map(|color| match color {
+        Color::Rgb(r, g, b) => [r, g, b],
+        other => panic!("{other:?} is not given as red, green and blue"),
+    });
+    super::contrast::contrast(a, b)
 }
 
 #[test]

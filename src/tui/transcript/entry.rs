@@ -16,10 +16,35 @@ use crate::{
     tui::{
         text::{StyledLine, markdown, plain},
         theme::ThemeColor,
-        tool_view::{CallState, CallView},
+        tool_view::{Output, ToolCallView, ToolState},
         view::numbers::grouped,
     },
 };
+
+/// How far a call is.
+#[derive(Clone, Debug)]
+pub enum CallState {
+    /// The model is still writing its arguments.
+    Writing,
+    /// It waits for others, a guard or a person.
+    Waiting,
+    /// It runs.
+    Running {
+        /// Since when, in milliseconds since the screen began.
+        since: u64,
+        /// What it printed so far.
+        output: Arc<ToolOutput>,
+    },
+    /// It is over.
+    Done {
+        /// The result.
+        output: Arc<ToolOutput>,
+        /// Milliseconds that it ran; none when it did not run, or nobody knows.
+        duration_ms: Option<u64>,
+    },
+    /// It has no result, and nothing runs that would give one.
+    Lost,
+}
 
 /// Lines of a command's output that are shown while it is folded.
 const FOLDED_LINES: usize = 10;
@@ -136,10 +161,7 @@ fn call_states(transcript: &Transcript, at: usize, calls: &[&ToolCall], context:
         match live {
             Some(live) => match live.ended {
                 Some(duration_ms) => CallState::Done { output: live.output.clone(), duration_ms },
-                None => {
-                    let elapsed_ms = context.now.saturating_sub(live.since);
-                    CallState::Running { elapsed_ms, output: live.output.clone() }
-                }
+                None => CallState::Running { since: live.since, output: live.output.clone() },
             },
             None if is_last && transcript.live.runs => CallState::Waiting,
             None => CallState::Lost,
@@ -191,15 +213,29 @@ pub(super) fn call_lines(
     expanded: bool,
     context: &LayoutContext<'_>,
 ) -> Vec<StyledLine> {
-    let view = CallView {
+    let held = match &state {
+        CallState::Running { output, .. } | CallState::Done { output, .. } => output.clone(),
+        CallState::Lost => Arc::new(ToolOutput::error("There is no result: the run ended before.")),
+        _ => Arc::default(),
+    };
+    let output = Output { content: &held.content, details: held.details.as_ref() };
+    let state = match state {
+        CallState::Writing => ToolState::Preparing,
+        CallState::Waiting => ToolState::Waiting,
+        CallState::Running { since, .. } => ToolState::Running { since, output: Some(output) },
+        CallState::Done { duration_ms, .. } => ToolState::Done { output, is_error: held.is_error, duration_ms },
+        CallState::Lost => ToolState::Done { output, is_error: true, duration_ms: None },
+    };
+    let view = ToolCallView {
         name,
-        arguments,
+        args: arguments,
         state,
         expanded,
         width: context.width,
         expand_key: context.expand_key,
         cwd: context.cwd,
         home: context.home,
+        now: context.now,
         theme: context.theme,
     };
     view.lines()

@@ -5,14 +5,11 @@ use std::ops::Range;
 use serde_json::Value;
 
 use super::{
-    entry::{BashView, bash_lines, call_lines, hidden_thinking},
+    entry::{BashView, CallState, bash_lines, call_lines, hidden_thinking},
     layout::LayoutContext,
     live::{Live, LiveBlock, LiveCommand},
 };
-use crate::tui::{
-    text::{MarkdownOptions, StreamingMarkdown, StyledLine},
-    tool_view::CallState,
-};
+use crate::tui::text::{MarkdownOptions, StreamingMarkdown, StyledLine};
 
 impl Live {
     /// Blocks of the streaming answer, and commands.

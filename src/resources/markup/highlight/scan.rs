@@ -23,7 +23,7 @@ enum Inside {
 }
 
 /// Takes the lines of a text apart, in order.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Highlighter {
     language: &'static Language,
     inside: Inside,

@@ -2,6 +2,7 @@
 //!
 //! | module | what |
 //! |---|---|
+//! | `fence` | code whose end has not come yet |
 //! | `inline` | the spans of a paragraph |
 //! | `table` | tables |
 
@@ -18,13 +19,16 @@ use crate::{
     tui::theme::{Theme, ThemeColor},
 };
 
+mod fence;
 mod inline;
 mod table;
 #[cfg(test)]
 mod tests;
 
+pub(super) use fence::Fence;
+
 /// Columns that must be left for text beside a mark, a bar or an indentation; where they are not, it stands above.
-const ROOM: usize = 8;
+const ROOM: usize = 6;
 /// The widest rule.
 const WIDEST_RULE: usize = 80;
 
@@ -95,7 +99,8 @@ impl<'a> Layout<'a> {
         }
     }
 
-    fn block(&self, block: &MarkdownBlock, width: usize) -> Vec<StyledLine> {
+    /// The rows of a block.
+    pub(super) fn block(&self, block: &MarkdownBlock, width: usize) -> Vec<StyledLine> {
         match block {
             MarkdownBlock::Paragraph(spans) => self.spans(spans, self.text, width),
             MarkdownBlock::Heading(level, spans) => self.heading(*level, spans, width),
@@ -182,7 +187,8 @@ impl<'a> Layout<'a> {
         }
     }
 
-    fn list(&self, start: Option<u64>, items: &[Item], width: usize) -> Vec<StyledLine> {
+    /// The rows of a list, or of those of its items that begin with this number.
+    pub(super) fn list(&self, start: Option<u64>, items: &[Item], width: usize) -> Vec<StyledLine> {
         let number = |at: usize| start.map(|start| start.saturating_add(at as u64));
         items.iter().enumerate().flat_map(|(at, item)| self.item(number(at), item, width)).collect()
     }

@@ -67,7 +67,7 @@ fn tables_line_up_also_with_wide_characters_and_are_narrowed() {
             "└─────────┴───┘",
         ]
     );
-    assert_eq!(rows(text, 12), ["col: aa", "value: 1", "────────", "col: 日本", "value:", "  22222"]);
+    assert_eq!(rows(text, 12), ["col: aa", "value: 1", "────────", "col: 日本", "value: 22222"]);
 }
 
 #[test]
