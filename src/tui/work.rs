@@ -31,6 +31,11 @@ use self::{
 use super::{
     complete::{FileIndex, MAX_FILES, Menu, PathCompletion, Place, Trigger, complete_path, file_menu},
     gauges::Gauges,
+    overlay::{
+        models::ScopeWork,
+        saving::{Save, Saved},
+        tree::{TextsFound, TextsWork},
+    },
     start_page::StartPage,
     working::WorkContext,
 };
@@ -87,6 +92,12 @@ pub enum Work {
     Report(Box<Report>),
     /// Write what is drawn into a file.
     Debug(String),
+    /// Save settings.
+    Save(Save),
+    /// Choose the models to cycle through.
+    Scope(ScopeWork),
+    /// Read what entries of the session say.
+    TreeTexts(TextsWork),
 }
 
 /// Files that are looked for.
@@ -140,6 +151,10 @@ pub enum WorkDone {
     Login(LoginStep),
     /// Model servers on this machine.
     Servers(Arc<[LocalServer]>),
+    /// Settings were saved, or not.
+    Saved(Box<Saved>),
+    /// What some entries say.
+    TreeTexts(TextsFound),
 }
 
 impl Work {
@@ -166,6 +181,9 @@ impl Work {
             Self::McpServers => "mcp",
             Self::Report(_) => "report",
             Self::Debug(_) => "debug",
+            Self::Save(_) => "save",
+            Self::Scope(_) => "scope",
+            Self::TreeTexts(_) => "tree texts",
         }
     }
 
@@ -211,6 +229,9 @@ impl Work {
             Self::Commands => {
                 context.send(WorkDone::Commands(extension_commands::all(&context.shared).into()));
             }
+            Self::Save(save) => save.run(context),
+            Self::Scope(scope) => scope.run(context),
+            Self::TreeTexts(texts) => texts.run(context),
         }
     }
 }

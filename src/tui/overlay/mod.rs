@@ -6,6 +6,9 @@
 //! | [`login`] | logging in, and the first model |
 //! | [`question`] | questions of the agent |
 //! | [`trust`] | whether a project is trusted |
+//! | [`models`] | models, their scope, levels of thinking |
+//! | [`tree`] | the session's tree |
+//! | [`saving`] | settings that selectors save |
 //! | [`mod@confirm`], [`text_view`] | yes or no, and a text to be read |
 
 pub mod confirm;
@@ -13,11 +16,14 @@ pub mod cursor;
 pub mod input;
 pub mod list;
 pub mod login;
+pub mod models;
 pub mod panel;
 pub mod question;
+pub mod saving;
 #[cfg(test)]
 pub mod testing;
 pub mod text_view;
+pub mod tree;
 pub mod trust;
 
 use ratatui::layout::Rect;

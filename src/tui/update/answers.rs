@@ -7,6 +7,8 @@ use crate::{
         commands,
         effect::{Effect, Purpose},
         model::Model,
+        overlay::saving::Saved,
+        settings::ScreenSettings,
         work::WorkDone,
     },
 };
@@ -46,6 +48,15 @@ impl Model {
         Vec::new()
     }
 
+    /// Settings were saved, or not: they hold in any case.
+    fn saved(&mut self, saved: &Saved) {
+        self.settings = ScreenSettings::from_value(&saved.all);
+        match &saved.told {
+            Ok(told) => self.flash(told.clone()),
+            Err(error) => self.transcript.notice(NoticeLevel::Error, error.clone()),
+        }
+    }
+
     pub(super) fn worked(&mut self, done: &WorkDone) -> Vec<Effect> {
         let mut effects = Vec::new();
         match done {
@@ -56,9 +67,10 @@ impl Model {
             WorkDone::FileMenu(menu, revision) => self.matched_files(menu.as_ref(), *revision),
             WorkDone::Path(found, revision) => self.completed_path(found, *revision),
             WorkDone::StartPage(page) => self.start_page = (**page).clone(),
+            WorkDone::Saved(saved) => self.saved(saved),
             done => effects.extend(commands::worked(self, done)),
         }
-        effects.extend(self.tell_overlay(|overlay, context| overlay.on_worked(done, context)));
+        effects.extend(self.tell_overlays(|overlay, context| overlay.on_worked(done, context)));
         effects
     }
 }

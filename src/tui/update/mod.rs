@@ -59,7 +59,12 @@ impl Model {
     ) -> Vec<Effect> {
         let Some(mut overlay) = self.overlays.pop() else { return Vec::new() };
         let outcome = tell(overlay.as_mut(), &self.context());
-        let mut effects = self.outcome(overlay, outcome);
+        let effects = self.outcome(overlay, outcome);
+        self.chosen(effects)
+    }
+
+    /// Whoever was to choose a session and chose none leaves.
+    fn chosen(&mut self, mut effects: Vec<Effect>) -> Vec<Effect> {
         if self.choosing && self.overlays.is_empty() {
             self.choosing = false;
             if !effects.iter().any(|effect| matches!(effect, Effect::Replace(_))) {
@@ -67,6 +72,19 @@ impl Model {
             }
         }
         effects
+    }
+
+    /// Tells all overlays something, the last in front.
+    fn tell_overlays(
+        &mut self,
+        tell: impl Fn(&mut dyn super::overlay::Overlay, &super::overlay::OverlayContext<'_>) -> Outcome,
+    ) -> Vec<Effect> {
+        let mut effects = Vec::new();
+        for mut overlay in std::mem::take(&mut self.overlays) {
+            let outcome = tell(overlay.as_mut(), &self.context());
+            effects.extend(self.outcome(overlay, outcome));
+        }
+        self.chosen(effects)
     }
 
     fn outcome(&mut self, overlay: Box<dyn super::overlay::Overlay>, outcome: Outcome) -> Vec<Effect> {

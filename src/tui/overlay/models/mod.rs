@@ -11,5 +11,5 @@ mod select;
 mod thinking;
 
 pub use scoped::{ScopeWork, ScopedModels};
-pub use select::{ModelSelector, complete};
+pub use select::ModelSelector;
 pub use thinking::ThinkingSelector;

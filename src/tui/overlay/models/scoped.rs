@@ -215,7 +215,11 @@ mod tests {
         let mut overlay = ScopedModels::new(&all, &scope);
         World::default().press(&mut overlay, pressed);
         let scope = overlay.scope().map(|scope| scope.iter().map(ToString::to_string).collect::<Vec<_>>());
-        assert_eq!(scope.as_deref(), expected.map(|names| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>()).as_deref(), "{pressed}");
+        assert_eq!(
+            scope.as_deref(),
+            expected.map(|names| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>()).as_deref(),
+            "{pressed}"
+        );
     }
 
     #[test]

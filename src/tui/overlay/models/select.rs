@@ -7,7 +7,6 @@ use serde_json::json;
 
 use crate::{
     protocol::{Command, Model, ModelRef},
-    providers::catalogue::Catalogue,
     tui::{
         effect::{Effect, Purpose},
         keys::{Action, Key},
@@ -80,12 +79,7 @@ impl ModelSelector {
     /// A list of the models that have a key. `scoped` are those of the scope, none without one; `current` is marked, and
     /// `search` is looked for.
     #[must_use]
-    pub fn new(
-        all: Vec<Arc<Model>>,
-        scoped: Vec<Arc<Model>>,
-        current: Option<Arc<Model>>,
-        search: &str,
-    ) -> Self {
+    pub fn new(all: Vec<Arc<Model>>, scoped: Vec<Arc<Model>>, current: Option<Arc<Model>>, search: &str) -> Self {
         let tab = if scoped.is_empty() { Tab::All } else { Tab::Scoped };
         let mut selector = Self { list: List::new(Vec::new()), all, scoped, current, tab };
         selector.fill();
@@ -189,12 +183,6 @@ fn default_of(model: &ModelRef) -> Save {
     Save::new(format!("Default model: {model}"))
         .set(&["defaultProvider"], json!(model.provider))
         .set(&["defaultModel"], json!(model.model_id))
-}
-
-/// The models that the argument of `/model` may name, as `provider/id`, with their names.
-#[must_use]
-pub fn complete(catalogue: &Catalogue) -> Vec<(String, String)> {
-    catalogue.available().iter().map(|model| (model.reference().to_string(), model.name.clone())).collect()
 }
 
 #[cfg(test)]
