@@ -1,6 +1,6 @@
 //! What the model wants done.
 
-use super::work::Work;
+use super::{notify::Notification, work::Work};
 use crate::{
     protocol::{Command, session_change::SessionChange},
     store::trust::TrustAnswer,
@@ -24,7 +24,7 @@ pub enum Effect {
     /// Give the terminal a title.
     Title(String),
     /// Call a person who looks elsewhere.
-    Notify(String),
+    Notify(Notification),
     /// Stop the process until the shell continues it.
     Suspend,
     /// End the program.

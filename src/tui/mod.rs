@@ -29,6 +29,7 @@ pub mod gauges;
 pub mod git;
 pub mod keys;
 pub mod model;
+pub mod notify;
 mod outside;
 pub mod overlay;
 pub mod queue;

@@ -342,7 +342,7 @@ impl ScreenState {
                 }
             }
             Effect::Title(title) => self.terminal.set_title(&title),
-            Effect::Notify(text) => self.terminal.notify(&text),
+            Effect::Notify(notification) => self.terminal.notify(&notification.text),
             Effect::EditOutside(text) => self.edit_outside(text),
             Effect::Suspend => {
                 self.terminal.suspend();

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use super::notify::NotifySettings;
 use crate::store::settings::Settings;
 
 /// What two escapes do in an empty editor.
@@ -67,6 +68,8 @@ pub struct ScreenSettings {
     pub wheel_lines: usize,
     /// `fullscreenCopyOnSelect`.
     pub copy_on_select: bool,
+    /// `terminal.notifications` and what goes with it.
+    pub notify: NotifySettings,
     /// `editorMode` is `vim`.
     pub vim: bool,
 }
@@ -101,6 +104,7 @@ impl ScreenSettings {
             external_editor: settings.text(&["externalEditor"]).map(str::to_owned),
             wheel_lines: usize::from(small(&["fullscreenWheelScrollLines"], 1..=100, 3)),
             copy_on_select: settings.flag(&["fullscreenCopyOnSelect"], true),
+            notify: NotifySettings::of(settings),
             vim: settings.text(&["editorMode"]) == Some("vim"),
             all: settings.effective(),
         }

@@ -29,14 +29,14 @@ pub const FOLDER: &str = "/srv/app";
 static CATALOGUE: LazyLock<LiveCatalogue> =
     LazyLock::new(|| LiveCatalogue::new(Catalogue::load("/nonexistent".as_ref(), Environment::default())));
 
-/// Facts about an agent with this session, and without a model.
+/// Facts about an agent with this session, and a built-in model.
 pub fn facts_of(tree: Option<TreeView>) -> AgentFacts {
     AgentFacts {
         agent: "main".into(),
         cwd: FOLDER.into(),
         session_file: None,
         tree,
-        model: None,
+        model: CATALOGUE.now().models().first().cloned(),
         thinking: ThinkingLevel::Medium,
         window: 0,
         auto_compaction: true,

@@ -65,3 +65,6 @@ pub fn find(text: &str) -> Option<(&'static SlashCommand, &str)> {
     let command = all().chain(report::HIDDEN).find(|command| command.name == name)?;
     Some((command, argument.trim()))
 }
+
+#[cfg(test)]
+mod tests;

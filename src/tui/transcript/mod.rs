@@ -98,7 +98,10 @@ impl Transcript {
     pub fn reset(&mut self, view: &View) {
         let header = matches!(self.items.first(), Some(Item::Header));
         let Self { expanded, thinking_toggled, .. } = *self;
-        *self = Self { expanded, thinking_toggled, live: Live::of(view), ..Self::default() };
+        // What was said before any session was there is still to be read.
+        let is_first = self.tree.is_none();
+        let kept = self.items.drain(..).filter(|item| is_first && matches!(item, Item::Notice(_))).collect();
+        *self = Self { expanded, thinking_toggled, items: kept, live: Live::of(view), ..Self::default() };
         if header {
             self.show_header();
         }

@@ -10,10 +10,12 @@ use crate::{
     },
     store::jsonl::{EntryKind, Role},
     tui::{
+        commands,
         effect::Effect,
         facts::AgentFacts,
         model::Model,
-        overlay::question,
+        notify::{Occasion, notify},
+        overlay::{login::first_run, question},
         settings::{Header, ScreenSettings},
         work::Work,
     },
@@ -34,6 +36,11 @@ impl Model {
         let mut effects = self.ask();
         effects.extend(self.look_around());
         effects.push(Effect::Work(Work::StartPage));
+        // The start page shows them where there is one.
+        if self.settings.header == Header::Hidden {
+            let notices = self.surroundings.notices.clone();
+            notices.into_iter().for_each(|notice| self.transcript.notice(NoticeLevel::Warning, notice));
+        }
         effects
     }
 
@@ -54,8 +61,9 @@ impl Model {
             Event::AgentStart => {
                 self.running_since.get_or_insert(self.now);
             }
-            Event::AgentSettled { .. } => {
-                self.running_since = None;
+            Event::AgentSettled { aborted } => {
+                let took_ms = self.running_since.take().map_or(0, |since| self.now.saturating_sub(since));
+                effects.extend(notify(self, Occasion::Settled { took_ms, aborted: *aborted }));
                 self.retry_at = None;
                 effects.extend(self.look_around());
                 effects.extend(self.flush_queue());
@@ -64,6 +72,7 @@ impl Model {
                 effects.push(Effect::Work(Work::Gauges));
                 effects.extend(self.flush_queue());
             }
+            Event::QuestionAsked { .. } => effects.extend(notify(self, Occasion::Question)),
             Event::AutoRetryStart { delay_ms, .. } => self.retry_at = Some(self.now + delay_ms),
             Event::AutoRetryEnd { success: false, final_error: Some(error), .. } => {
                 self.transcript.notice(NoticeLevel::Error, format!("Retries did not help: {error}"));
@@ -127,6 +136,7 @@ impl Model {
     /// Facts about the agent, as of the last event.
     pub(super) fn learned(&mut self, facts: AgentFacts) -> Vec<Effect> {
         let is_new = facts.agent != self.facts.agent || self.transcript.tree().is_none();
+        let is_first = self.transcript.tree().is_none() && self.overlays.is_empty();
         self.facts = facts;
         if let Some(tree) = self.facts.tree.clone() {
             self.transcript.sync(&tree);
@@ -134,7 +144,12 @@ impl Model {
         if is_new {
             self.remember();
         }
-        self.tell_overlay(|overlay, context| overlay.on_change(context))
+        let mut effects = Vec::new();
+        if is_first && first_run::is_needed(&self.facts) {
+            effects = commands::login::without_model(self);
+        }
+        effects.extend(self.tell_overlay(|overlay, context| overlay.on_change(context)));
+        effects
     }
 
     /// Gives the editor the prompts of the session, the last one last.

@@ -79,6 +79,11 @@ impl Model {
             self.queue.push(kind, text);
             return Vec::new();
         }
+        // Commands of extensions need no model.
+        if self.facts.model.is_none() && !text.starts_with('/') {
+            self.editor.set_text(&text);
+            return commands::login::without_model(self);
+        }
         let prompt = Command::Prompt { input: Input::text(text.clone()), behavior: Some(kind) };
         vec![Effect::Send(prompt, Purpose::Prompt(text))]
     }

@@ -180,3 +180,61 @@ impl Overlay for FlowView {
         });
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tui::overlay::testing::{World, told};
+
+    fn tell(notice: Notice) -> WorkDone {
+        WorkDone::Login(LoginStep::Tell { notice, opened: false })
+    }
+
+    fn page() -> WorkDone {
+        tell(Notice::OpenPage { url: "https://login.example/auth?x=1".parse().unwrap(), returns: true })
+    }
+
+    #[test]
+    fn the_page_is_shown_whole_and_what_is_pasted_goes_to_the_login() {
+        let world = World::default();
+        let line = LoginLine::default();
+        let mut view = FlowView::new("Router", line.clone(), Origin::Command);
+        assert!(world.draw(&view, 60, 12).contains("Asking the provider..."));
+        view.on_worked(&page(), &world.context());
+        let narrow = world.draw(&view, 20, 20).replace('\n', "");
+        assert!(narrow.contains("https://login.example/auth?x=1"), "{narrow}");
+        view.on_paste("http://localhost/?code=abc", &world.context());
+        assert_eq!(told(&world.press(&mut view, "enter")), "stay");
+        view.on_worked(&tell(Notice::NotUnderstood { why: "There is no code in it.".into() }), &world.context());
+        assert!(world.draw(&view, 60, 20).contains("There is no code in it. Paste it again."));
+        let done = WorkDone::Login(LoginStep::Done { text: String::new(), model: None });
+        assert_eq!(told(&view.on_worked(&done, &world.context())), "close");
+    }
+
+    #[test]
+    fn a_code_is_shown_with_its_page() {
+        let world = World::default();
+        let mut view = FlowView::new("Router", LoginLine::default(), Origin::Command);
+        let code = Notice::EnterCode {
+            code: "ABCD-1234".into(),
+            page: "https://login.example/device".parse().unwrap(),
+            page_with_code: None,
+        };
+        view.on_worked(&tell(code), &world.context());
+        let picture = world.draw(&view, 60, 20);
+        assert!(picture.contains("https://login.example/device") && picture.contains("Code: ABCD-1234"), "{picture}");
+    }
+
+    #[test]
+    fn a_failure_stays_until_it_was_read_and_escape_gives_up() {
+        let world = World::default();
+        let mut view = FlowView::new("Router", LoginLine::default(), Origin::Command);
+        view.on_worked(&page(), &world.context());
+        view.on_worked(&WorkDone::Login(LoginStep::Failed("It was refused.".into())), &world.context());
+        let picture = world.draw(&view, 60, 20);
+        assert!(picture.contains("It was refused.") && !picture.contains("https://"), "{picture}");
+        assert_eq!(told(&world.press(&mut view, "escape")), "close");
+        let mut view = FlowView::new("Router", LoginLine::default(), Origin::FirstRun);
+        assert_eq!(told(&world.press(&mut view, "escape")), "become Work(Servers)");
+    }
+}

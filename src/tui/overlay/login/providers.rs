@@ -244,3 +244,6 @@ impl Overlay for Method {
         });
     }
 }
+
+#[cfg(test)]
+mod tests;
