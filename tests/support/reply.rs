@@ -217,6 +217,20 @@ impl Reply {
         self
     }
 
+    /// Sends nothing before the gate opens.
+    pub fn begin_at(mut self, gate: &Gate) -> Self {
+        self.steps().insert(0, Step::Wait(gate.clone()));
+        self
+    }
+
+    /// Says this last.
+    pub fn before_end(mut self, text: &str) -> Self {
+        let steps = self.steps();
+        let end = steps.iter().position(|step| matches!(step, Step::Finish { .. })).unwrap_or(steps.len());
+        steps.insert(end, Step::Delta(json!({"content": text})));
+        self
+    }
+
     /// Sends an HTTP header.
     pub fn header(mut self, name: &str, value: &str) -> Self {
         self.headers.push((name.to_owned(), value.to_owned()));
