@@ -9,6 +9,7 @@ use super::{
     base::Base,
     cassette::Deck,
     checkpoints, local,
+    mode::Mode,
     operations::{self, Closings},
     paths::with_home,
     permissions,
@@ -78,14 +79,19 @@ pub async fn build(
     let of_extensions: Vec<String> =
         extensions.registry().tools().iter().map(|tool| tool.declaration().name.clone()).collect();
     let active = active_tools(args, &settings, &tools, &of_extensions, &chosen, &before)?;
-    let Some(choice) = choose_model(args, &settings, &catalogue, &chosen, &before, deck)? else {
-        return Err(StartError::Failed(local::no_model(environment).await));
-    };
-    local::note_guess(&base.servers, &choice.model);
-    if choice.model.provider == TROUPE && choice.model.id == SCRIPT && args.script.is_none() {
-        let text =
-            "The model troupe/script plays a file: name it with --script FILE (docs/scripted-provider.md says how).";
-        return Err(StartError::Failed(text.to_owned()));
+    let choice = choose_model(args, &settings, &catalogue, &chosen, &before, deck)?;
+    match &choice {
+        Some(choice) => {
+            local::note_guess(&base.servers, &choice.model);
+            if choice.model.provider == TROUPE && choice.model.id == SCRIPT && args.script.is_none() {
+                let text = "The model troupe/script plays a file: name it with --script FILE \
+                            (docs/scripted-provider.md says how).";
+                return Err(StartError::Failed(text.to_owned()));
+            }
+        }
+        // The screen helps to get one.
+        None if base.mode == Mode::Interactive => {}
+        None => return Err(StartError::Failed(local::no_model(environment).await)),
     }
     let works_with = operations::choose(environment, args, &settings, &chosen, base.remote.clone())?;
     if works_with.remote.is_none() && before.system.sections.iter().any(|(name, _)| name == "machine") {
@@ -123,9 +129,9 @@ pub async fn build(
     let (sync, on_refusal) = (settings.session_sync(), session::on_refusal(base.mode, &settings));
     let (retry, request_retry) = (settings.retry(), settings.request_retry());
     let selection = Selection {
-        model: Some(choice.model),
-        thinking: choice.thinking,
-        scope: choice.scope,
+        thinking: choice.as_ref().map_or_else(ThinkingLevel::default, |choice| choice.thinking),
+        scope: choice.as_ref().map_or_else(Vec::new, |choice| choice.scope.clone()),
+        model: choice.map(|choice| choice.model),
         active_tools: active,
         steering_mode: settings.steering_mode(),
         follow_up_mode: settings.follow_up_mode(),

@@ -107,7 +107,7 @@ fn answer_lines(
 ) -> Vec<StyledLine> {
     let mut lines = Vec::new();
     let calls: Vec<&ToolCall> = answer.tool_calls().collect();
-    let states = call_states(transcript, at, &calls, context);
+    let states = call_states(transcript, at, &calls);
     let mut states = states.into_iter();
     for block in &answer.content {
         match block {
@@ -143,7 +143,7 @@ fn answer_lines(
 }
 
 /// How far the calls of an answer are, in order.
-fn call_states(transcript: &Transcript, at: usize, calls: &[&ToolCall], context: &LayoutContext<'_>) -> Vec<CallState> {
+fn call_states(transcript: &Transcript, at: usize, calls: &[&ToolCall]) -> Vec<CallState> {
     let mut results = results_behind(transcript, at);
     let is_last = !transcript.items()[at + 1..].iter().any(|item| is_turn(transcript, item));
     let state = |(place, call): (usize, &&ToolCall)| {
