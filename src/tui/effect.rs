@@ -17,6 +17,8 @@ pub enum Effect {
     Trust(TrustAnswer),
     /// Have a worker do something; what comes of it comes back as [`Msg::Worked`](super::model::Msg::Worked).
     Work(Work),
+    /// Read the theme anew: what it is made from has changed.
+    Retheme,
     /// Open the user's editor on a text.
     EditOutside(String),
     /// Put a text into the clipboard.

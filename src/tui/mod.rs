@@ -28,6 +28,7 @@ pub mod facts;
 pub mod gauges;
 pub mod git;
 pub mod keys;
+pub mod look;
 pub mod model;
 pub mod notify;
 mod outside;

@@ -8,6 +8,7 @@ use super::{
     facts::AgentFacts,
     gauges::Gauges,
     keys::Keymap,
+    look::Look,
     overlay::{Overlay, OverlayContext},
     queue::LocalQueue,
     settings::ScreenSettings,
@@ -72,8 +73,10 @@ pub struct Model {
     pub size: (u16, u16),
     /// Milliseconds since the screen began.
     pub now: u64,
-    /// What the terminal said of its colours.
+    /// What the terminal said of itself.
     pub reports: Vec<Report>,
+    /// What the theme is made from.
+    pub look: Look,
     /// The agent.
     pub facts: AgentFacts,
     /// What goes on in it.
@@ -140,6 +143,7 @@ impl Model {
             size: (80, 24),
             now: 0,
             reports: Vec::new(),
+            look: Look::default(),
             view: View::default(),
             running_since: None,
             retry_at: None,
@@ -201,12 +205,15 @@ impl Model {
             || self.overlays.last().is_some_and(|overlay| overlay.is_moving())
     }
 
-    /// Takes what the terminal says of itself.
-    pub fn reported(&mut self, report: Report) {
-        if matches!(report, Report::Foreground(_) | Report::Background(_) | Report::Palette(..) | Report::Appearance(_))
-        {
+    /// Takes what the terminal says of itself; true when the theme may be another one now.
+    pub fn learn(&mut self, report: Report) -> bool {
+        /// More than any terminal has to say at once.
+        const MOST: usize = 64;
+        let changed = self.look.learn(&report);
+        if self.reports.len() < MOST {
             self.reports.push(report);
         }
+        changed
     }
 
     /// Puts a text into the editor, before what is being written.

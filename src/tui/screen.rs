@@ -16,7 +16,7 @@ use super::{
     effect::{Effect, Purpose},
     facts::AgentFacts,
     model::{Model, Msg},
-    overlay::trust::TrustQuestion,
+    overlay::{login::first_run, trust::TrustQuestion},
     terminal::{InputEvent, Terminal, TerminalOptions},
     view,
     work::{Work, WorkDone},
@@ -224,6 +224,8 @@ impl Actor for Screen {
             ending: false,
         };
         state.model.editor.set_text(&std::mem::take(&mut state.memory.lock().draft));
+        state.model.look.level = state.terminal.capabilities().colors;
+        state.retheme();
         let (columns, rows) = state.terminal.size();
         state.update(Msg::Input(InputEvent::Resize { columns, rows })).await;
         state.draw();
@@ -336,6 +338,7 @@ impl ScreenState {
             Effect::Replace(change) => self.replace(change, None).await,
             Effect::Trust(answer) => self.trust(answer).await,
             Effect::Work(work) => self.work(work).await,
+            Effect::Retheme => self.retheme(),
             Effect::Copy(text) => {
                 if !self.terminal.copy(&text) {
                     self.model.flash("The text is too long for the clipboard");
@@ -350,6 +353,17 @@ impl ScreenState {
             }
             Effect::Quit => self.end(0),
             Effect::HangUp => self.end(129),
+        }
+    }
+
+    fn retheme(&mut self) {
+        let Model { look, settings, theme, .. } = &mut *self.model;
+        match look.theme(&settings.theme) {
+            Ok(found) => *theme = found,
+            Err((error, other)) => {
+                *theme = other;
+                self.model.transcript.notice(NoticeLevel::Error, error);
+            }
         }
     }
 
@@ -407,6 +421,13 @@ impl ScreenState {
         if let Some(name) = first {
             self.model.choosing = true;
             let effects = self.model.slash(name);
+            for effect in effects {
+                Box::pin(self.carry_out(effect)).await;
+            }
+        }
+        if first_run::is_needed(&self.model.facts) {
+            let (page, effects) = first_run::open();
+            self.model.overlays.push(page);
             for effect in effects {
                 Box::pin(self.carry_out(effect)).await;
             }

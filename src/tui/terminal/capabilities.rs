@@ -1,21 +1,7 @@
 //! What the terminal can do: what its environment says, what the user's settings say, and what it says itself.
 
-use ratatui::style::Color;
-
 use super::Report;
-
-/// Colours that a terminal can show. Each can what those before it can.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum ColorLevel {
-    /// None at all.
-    None,
-    /// The 16 of old.
-    Ansi,
-    /// The 256 of xterm.
-    Indexed,
-    /// Red, green and blue in 256 steps each.
-    True,
-}
+use crate::tui::theme::ColorLevel;
 
 /// How a terminal shows pictures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -158,85 +144,13 @@ fn colors(
     let said = variable("COLORTERM").is_some_and(|value| matches!(&*value, "truecolor" | "24bit"));
     let is_able = !matches!(program, Program::AppleTerminal | Program::Other);
     if true_color.unwrap_or(said || is_able || term.ends_with("-direct")) {
-        return ColorLevel::True;
+        return ColorLevel::TrueColor;
     }
     // Whoever switches true colour off has the 256 left.
     if term.contains("256color") || said || is_able || program == Program::AppleTerminal {
         return ColorLevel::Indexed;
     }
     ColorLevel::Ansi
-}
-
-/// The colour, or the nearest one that can be shown.
-#[must_use]
-pub fn lower(color: Color, level: ColorLevel) -> Color {
-    match (level, color) {
-        (_, Color::Reset) | (ColorLevel::True, _) => color,
-        (ColorLevel::None, _) => Color::Reset,
-        (ColorLevel::Indexed, Color::Rgb(red, green, blue)) => Color::Indexed(nearest_indexed([red, green, blue])),
-        (ColorLevel::Ansi, Color::Rgb(red, green, blue)) => nearest_ansi([red, green, blue]),
-        (ColorLevel::Ansi, Color::Indexed(index @ 16..)) => nearest_ansi(rgb_of(index)),
-        _ => color,
-    }
-}
-
-/// Steps of a channel in the cube of 6 × 6 × 6 colours (16 to 231).
-const STEPS: [u8; 6] = [0, 95, 135, 175, 215, 255];
-
-/// The 16 colours as xterm has them.
-const ANSI: [[u8; 3]; 16] = [
-    [0, 0, 0],
-    [205, 0, 0],
-    [0, 205, 0],
-    [205, 205, 0],
-    [0, 0, 238],
-    [205, 0, 205],
-    [0, 205, 205],
-    [229, 229, 229],
-    [127, 127, 127],
-    [255, 0, 0],
-    [0, 255, 0],
-    [255, 255, 0],
-    [92, 92, 255],
-    [255, 0, 255],
-    [0, 255, 255],
-    [255, 255, 255],
-];
-
-/// Red, green and blue of one of the 256 colours.
-fn rgb_of(index: u8) -> [u8; 3] {
-    match index {
-        0..16 => ANSI[usize::from(index)],
-        16..232 => {
-            let cube = usize::from(index - 16);
-            [STEPS[cube / 36], STEPS[cube / 6 % 6], STEPS[cube % 6]]
-        }
-        232.. => [8 + 10 * (index - 232); 3],
-    }
-}
-
-fn distance(one: [u8; 3], other: [u8; 3]) -> u32 {
-    // The eye tells greens apart best, and blues least.
-    let weights = [3, 4, 2];
-    let squares = one.iter().zip(other).zip(weights).map(|((a, b), weight)| {
-        let difference = u32::from(a.abs_diff(b));
-        weight * difference * difference
-    });
-    squares.sum()
-}
-
-fn nearest_indexed(color: [u8; 3]) -> u8 {
-    let step = |channel: u8| (0_u8..6).min_by_key(|at| STEPS[usize::from(*at)].abs_diff(channel)).unwrap_or_default();
-    let [red, green, blue] = color.map(step);
-    let cube = 16 + 36 * red + 6 * green + blue;
-    let mean = color.iter().map(|channel| u32::from(*channel)).sum::<u32>() / 3;
-    let gray = 232 + u8::try_from(mean.saturating_sub(3) / 10).unwrap_or(23).min(23);
-    if distance(rgb_of(gray), color) < distance(rgb_of(cube), color) { gray } else { cube }
-}
-
-fn nearest_ansi(color: [u8; 3]) -> Color {
-    let nearest = (0_u8..16).min_by_key(|index| distance(ANSI[usize::from(*index)], color));
-    Color::Indexed(nearest.unwrap_or_default())
 }
 
 #[cfg(test)]
@@ -251,7 +165,7 @@ mod tests {
 
     #[test]
     fn colours_are_those_that_the_environment_and_the_settings_say() {
-        use ColorLevel::{Ansi, Indexed, None as NoColor, True};
+        use ColorLevel::{Ansi, Indexed, None as NoColor, TrueColor as True};
         for (variables, true_color, level) in [
             (&[("TERM", "xterm-256color"), ("COLORTERM", "truecolor")][..], None, True),
             (&[("TERM", "xterm-256color"), ("COLORTERM", "truecolor")], Some(false), Indexed),
@@ -313,28 +227,5 @@ mod tests {
         assert!(!found.learn(&Report::Mode(2026, true)) && found.synchronized);
         assert!(found.learn(&Report::Mode(2026, false)) && !found.synchronized);
         assert!(!found.learn(&Report::KittyKeyboard(1)));
-    }
-
-    #[test]
-    fn colours_become_the_nearest_that_can_be_shown() {
-        use ColorLevel::{Ansi, Indexed, None as NoColor, True};
-        for (color, level, shown) in [
-            (Color::Rgb(1, 2, 3), True, Color::Rgb(1, 2, 3)),
-            (Color::Rgb(0, 0, 0), Indexed, Color::Indexed(16)),
-            (Color::Rgb(255, 255, 255), Indexed, Color::Indexed(231)),
-            (Color::Rgb(95, 135, 175), Indexed, Color::Indexed(67)),
-            (Color::Rgb(128, 128, 128), Indexed, Color::Indexed(244)),
-            (Color::Rgb(250, 5, 5), Ansi, Color::Indexed(9)),
-            (Color::Rgb(10, 10, 10), Ansi, Color::Indexed(0)),
-            (Color::Indexed(196), Ansi, Color::Indexed(9)),
-            (Color::Indexed(196), Indexed, Color::Indexed(196)),
-            (Color::Indexed(3), Ansi, Color::Indexed(3)),
-            (Color::Red, Ansi, Color::Red),
-            (Color::Red, NoColor, Color::Reset),
-            (Color::Rgb(1, 2, 3), NoColor, Color::Reset),
-            (Color::Reset, Ansi, Color::Reset),
-        ] {
-            assert_eq!(lower(color, level), shown, "{color:?} {level:?}");
-        }
     }
 }

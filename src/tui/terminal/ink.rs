@@ -2,11 +2,10 @@
 
 use std::{fmt::Write as _, sync::Arc};
 
-use super::{
-    capabilities::{Capabilities, ColorLevel},
-    sgr::Pen,
-};
+use super::{capabilities::Capabilities, sgr::Pen};
 use ratatui::style::Style;
+
+use crate::tui::theme::ColorLevel;
 
 /// Bytes of a link's target that terminals take. A longer one is no link.
 const LONGEST_LINK: usize = 2083;

@@ -38,7 +38,7 @@ mod sgr;
 mod tty;
 mod writer;
 
-pub use capabilities::{Capabilities, ColorLevel, Images, Preferences, lower};
+pub use capabilities::{Capabilities, Images, Preferences};
 pub use error::TerminalError;
 pub use frame::Frame;
 pub use guard::restore;

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use ratatui::style::{Color, Modifier, Style};
 
-use super::capabilities::{ColorLevel, lower};
+use crate::tui::theme::{ColorLevel, lower};
 
 /// What the next character will look like.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -139,11 +139,11 @@ mod tests {
             (red, Style::new().fg(Color::LightRed).bg(Color::White), "\x1b[91;107m"),
             (Style::new(), Style::new().fg(Color::Indexed(3)), "\x1b[33m"),
         ] {
-            let mut pen = Pen::of(from, ColorLevel::True);
+            let mut pen = Pen::of(from, ColorLevel::TrueColor);
             let mut out = String::new();
-            pen.change(Pen::of(to, ColorLevel::True), &mut out);
+            pen.change(Pen::of(to, ColorLevel::TrueColor), &mut out);
             assert_eq!(out, expected);
-            assert_eq!(pen, Pen::of(to, ColorLevel::True));
+            assert_eq!(pen, Pen::of(to, ColorLevel::TrueColor));
         }
     }
 }

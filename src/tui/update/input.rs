@@ -23,8 +23,11 @@ impl Model {
                 Vec::new()
             }
             InputEvent::Report(report) => {
-                self.reported(report);
-                Vec::new()
+                if self.learn(report) {
+                    vec![Effect::Retheme]
+                } else {
+                    Vec::new()
+                }
             }
             InputEvent::Resumed => Vec::new(),
             InputEvent::Closed => vec![Effect::HangUp],
