@@ -38,7 +38,7 @@ use crate::{
         wire::CommandInfo,
     },
     providers::{CacheRetention, Provider, RequestRetry, Timeouts, catalogue::LiveCatalogue},
-    resources::listing::Listing,
+    resources::{listing::Listing, roots::Root},
     store::{settings::values::CompactionSettings, tree::TreeView},
     tools::{
         FileMemory, LiveTools, SessionFacts, Tool, checkpoints::Checkpointing, jobs::JobBoard, operations::Operations,
@@ -69,6 +69,11 @@ pub trait ResourceSource: Send + Sync {
 
     /// Slash commands that prompts may use for them.
     fn commands(&self) -> Vec<CommandInfo> {
+        Vec::new()
+    }
+
+    /// Where themes are looked for.
+    fn theme_roots(&self) -> Vec<Root> {
         Vec::new()
     }
 

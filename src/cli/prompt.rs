@@ -19,7 +19,7 @@ use crate::{
         kind::Kind,
         listing::Listing,
         packages::{self, Package, PackageList},
-        roots::{Lists, Places, roots},
+        roots::{Lists, Places, Root, roots},
         skills::{self, Skill},
         source, system_files,
         system_prompt::{PromptTool, SystemPrompt, sections, unlisted_skills},
@@ -36,6 +36,8 @@ pub struct ProjectResources {
     templates: Vec<Template>,
     warnings: Vec<String>,
     shows_skills: bool,
+    /// Where themes are looked for.
+    themes: Vec<Root>,
 }
 
 /// What the settings say about resources of one kind.
@@ -102,10 +104,21 @@ impl ProjectResources {
             let roots = roots(Kind::Prompts, &places.places(), &named, usual, lists.as_lists());
             with(roots.warnings, templates::load(&roots.value))
         });
+        let (named, usual) = (wanted.themes.named.clone(), wanted.themes.usual);
+        let (lists, places) = (OwnedLists::of(Kind::Themes, settings, &installed), owned.clone());
+        let themes = patience::begin(move || roots(Kind::Themes, &places.places(), &named, usual, lists.as_lists()));
         let context = context.map(|work| in_time(work, "context files (AGENTS.md)", cwd)).unwrap_or_default();
         let skills = in_time(skills, "skills", cwd);
         let templates = in_time(templates, "prompt templates", cwd);
-        let warnings = [&texts.warnings, &context.warnings, &packages.warnings, &skills.warnings, &templates.warnings];
+        let themes = in_time(themes, "themes", cwd);
+        let warnings = [
+            &texts.warnings,
+            &context.warnings,
+            &packages.warnings,
+            &skills.warnings,
+            &templates.warnings,
+            &themes.warnings,
+        ];
         let mut warnings: Vec<_> = warnings.into_iter().flatten().map(ToString::to_string).collect();
         let unlisted = unlisted_skills(&skills.value);
         if unlisted > 0 {
@@ -124,7 +137,14 @@ impl ProjectResources {
             docs: environment.docs.clone(),
         };
         let shows_skills = settings.skill_commands();
-        Ok(Self { prompt, skills: skills.value, templates: templates.value, warnings, shows_skills })
+        Ok(Self {
+            prompt,
+            skills: skills.value,
+            templates: templates.value,
+            warnings,
+            shows_skills,
+            themes: themes.value,
+        })
     }
 
     /// The same for a session whose tools work on another machine: its folder and its files of instructions. Skills lie on this machine, where the model cannot read them: they are there for people who
@@ -267,5 +287,9 @@ impl ResourceSource for ProjectResources {
             templates: self.templates.iter().map(template).collect(),
             warnings: self.warnings.clone(),
         }
+    }
+
+    fn theme_roots(&self) -> Vec<Root> {
+        self.themes.clone()
     }
 }

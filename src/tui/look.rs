@@ -6,6 +6,7 @@ use super::{
     terminal::Report,
     theme::{ColorLevel, TerminalColors, Theme, ThemeChoice, Themes},
 };
+use crate::actors::shared::AgentShared;
 
 /// See the module.
 #[derive(Clone, Debug, Default)]
@@ -23,6 +24,14 @@ pub struct Look {
 }
 
 impl Look {
+    /// Looks for the themes that an agent's project, packages and user bring, instead of those before. Reads their files.
+    /// Gives what is wrong with them.
+    pub fn find(&mut self, shared: &AgentShared) -> Vec<String> {
+        let found = Themes::find(&shared.config.resources.theme_roots());
+        self.themes = Arc::new(found.value);
+        found.warnings.iter().map(ToString::to_string).collect()
+    }
+
     /// Takes what the terminal says of itself; true when it may look different now.
     pub fn learn(&mut self, report: &Report) -> bool {
         match *report {

@@ -224,6 +224,8 @@ impl Actor for Screen {
             ending: false,
         };
         state.model.editor.set_text(&std::mem::take(&mut state.memory.lock().draft));
+        state.find_themes();
+        state.model.look.colorfgbg = std::env::var("COLORFGBG").ok();
         state.model.look.level = state.terminal.capabilities().colors;
         state.retheme();
         let (columns, rows) = state.terminal.size();
@@ -354,6 +356,11 @@ impl ScreenState {
             Effect::Quit => self.end(0),
             Effect::HangUp => self.end(129),
         }
+    }
+
+    fn find_themes(&mut self) {
+        let warnings = self.model.look.find(&self.agent.shared);
+        warnings.iter().for_each(|warning| self.model.said(&format!("Warning: {warning}")));
     }
 
     fn retheme(&mut self) {
@@ -520,6 +527,8 @@ impl ScreenState {
         let is_new = matches!(replaced, Replaced::Done { .. });
         self.update(Msg::Replaced(Box::new(replaced))).await;
         if is_new {
+            self.find_themes();
+            self.retheme();
             self.watch();
             self.look().await;
             self.agent.shared.publish(notices);
