@@ -1,6 +1,6 @@
 //! Files and folders behind an `@`.
 
-use std::cmp::Reverse;
+use std::{cmp::Reverse, collections::BinaryHeap};
 
 use memchr::memmem::Finder;
 
@@ -74,54 +74,86 @@ struct File<'a> {
     is_folder: bool,
 }
 
-/// How well a candidate fits; the least is the best.
+/// How well a candidate fits: better is less. A score, then depth, length and name.
 type Rank<'a> = (Reverse<u32>, usize, usize, &'a str);
 
 impl<'a> File<'a> {
-    fn ranked(self, score: u32) -> (Rank<'a>, bool) {
+    fn rank(self, score: u32) -> Rank<'a> {
         let depth = self.path.bytes().filter(|byte| *byte == b'/').count();
-        ((Reverse(score), depth, self.path.len(), self.path), self.is_folder)
+        (Reverse(score), depth, self.path.len(), self.path)
     }
 }
 
 /// The candidates that fit best. Those whose characters only stand there in order come behind those that have the text
 /// as it was typed; so they are looked for when these are few.
-fn best<'a>(files: impl Iterator<Item = File<'a>> + Clone, query: &str, folder: &str) -> Vec<Hit> {
+fn best<'a>(files: impl Iterator<Item = File<'a>>, query: &str, folder: &str) -> Vec<Hit> {
     let query = query.to_lowercase();
     let finder = Finder::new(&query);
-    let mut found: Vec<_> =
-        files.clone().filter_map(|file| Some(file.ranked(literal(file, &query, &finder)?))).collect();
-    if found.len() < MAX_SHOWN && !query.is_empty() {
-        let mut fuzzy = Query::new(&query);
-        let is_other = |file: &File| literal(*file, &query, &finder).is_none();
-        let loose = files.filter(is_other).filter_map(|file| Some((fuzzy.score(file.path)?, file)));
-        let mut loose: Vec<_> = loose.map(|(score, file)| (Reverse(score), file.ranked(0))).collect();
-        loose.sort_unstable();
-        found.sort_unstable();
-        found.extend(loose.into_iter().map(|(_, ranked)| ranked).take(MAX_SHOWN));
-    } else {
-        if found.len() > MAX_SHOWN {
-            found.select_nth_unstable(MAX_SHOWN);
-            found.truncate(MAX_SHOWN);
+    let mut hits = Best::default();
+    let mut others = Vec::new();
+    for file in files {
+        match literal(file, &query, &finder) {
+            Some(score) => hits.offer(score, file),
+            None if !query.is_empty() => others.push(file),
+            None => {}
         }
-        found.sort_unstable();
     }
-    found.truncate(MAX_SHOWN);
-    let hit = |(rank, is_folder): (Rank, bool)| Hit { path: format!("{folder}{}", rank.3), is_folder };
+    let mut found = hits.finish();
+    if found.len() < MAX_SHOWN {
+        let mut fuzzy = Query::new(&query);
+        let mut hits = Best::default();
+        for file in others {
+            if let Some(score) = fuzzy.score(file.path) {
+                hits.offer(score, file);
+            }
+        }
+        found.append(&mut hits.finish());
+        found.truncate(MAX_SHOWN);
+    }
+    let hit = |file: File| Hit { path: format!("{folder}{}", file.path), is_folder: file.is_folder };
     found.into_iter().map(hit).collect()
+}
+
+/// The best candidates, [`MAX_SHOWN`] at most.
+#[derive(Default)]
+struct Best<'a> {
+    /// The worst of them on top.
+    heap: BinaryHeap<(Rank<'a>, bool)>,
+}
+
+impl<'a> Best<'a> {
+    fn offer(&mut self, score: u32, file: File<'a>) {
+        let is_full = self.heap.len() == MAX_SHOWN;
+        if is_full && self.heap.peek().is_some_and(|((worst, ..), _)| worst.0 > score) {
+            return;
+        }
+        self.heap.push((file.rank(score), file.is_folder));
+        if is_full {
+            self.heap.pop();
+        }
+    }
+
+    fn finish(self) -> Vec<File<'a>> {
+        let file = |((.., path), is_folder): (Rank<'a>, bool)| File { path, lower: path, is_folder };
+        self.heap.into_sorted_vec().into_iter().map(file).collect()
+    }
 }
 
 /// How well a candidate fits that has the query in it as it is. Of an empty query only what is in the folder itself
 /// fits.
 fn literal(file: File, query: &str, finder: &Finder) -> Option<u32> {
-    let name = file.lower.rsplit('/').next().unwrap_or(file.lower);
-    let score = match () {
-        () if query.is_empty() => (name.len() == file.lower.len()).then_some(0)?,
-        () if name == query => 100,
-        () if name.starts_with(query) => 80,
-        () if finder.find(name.as_bytes()).is_some() => 50,
-        () if finder.find(file.lower.as_bytes()).is_some() => 30,
-        () => return None,
+    let place = finder.find(file.lower.as_bytes())?;
+    let name = file.lower.rfind('/').map_or(0, |slash| slash + 1);
+    let score = if query.is_empty() {
+        (name == 0).then_some(0)?
+    } else if file.lower[name..] == *query {
+        100
+    } else if file.lower[name..].starts_with(query) {
+        80
+    } else if place >= name || finder.find(&file.lower.as_bytes()[name..]).is_some() {
+        50
+    } else {
+        30
     };
     Some(score + if file.is_folder { 10 } else { 0 })
 }

@@ -9,7 +9,7 @@ pub struct Trigger {
     pub kind: TriggerKind,
     /// What was typed of it: without slash, `@` or opening quote.
     pub query: String,
-    /// Where it is in the line, all of it; it ends at the caret.
+    /// Where it is in the line, all of it: to the caret, or to the quote behind it that closes it.
     pub range: Range<usize>,
 }
 
@@ -41,7 +41,8 @@ pub enum TriggerKind {
 pub fn trigger(line: &str, caret: usize, is_first: bool) -> Option<Trigger> {
     let typed = line.get(..caret)?;
     if let Some(file) = file(typed) {
-        return Some(file);
+        let quoted = file.kind == TriggerKind::File { quoted: true };
+        return Some(Trigger { range: file.range.start..end(line, caret, quoted), ..file });
     }
     let command = typed.strip_prefix('/').filter(|_| is_first)?;
     Some(match command.split_once(char::is_whitespace) {
@@ -67,7 +68,12 @@ pub fn path_at(line: &str, caret: usize) -> Trigger {
         ),
     };
     let query = typed[start..].trim_start_matches(if quoted { "\"" } else { "" }).to_owned();
-    Trigger { kind: TriggerKind::Path { quoted }, query, range: start..typed.len() }
+    Trigger { kind: TriggerKind::Path { quoted }, query, range: start..end(line, typed.len(), quoted) }
+}
+
+/// Where a token ends that was typed up to the caret.
+fn end(line: &str, caret: usize, quoted: bool) -> usize {
+    caret + usize::from(quoted && line[caret..].starts_with('"'))
 }
 
 /// The file behind the last `@` that may begin one.

@@ -48,8 +48,8 @@ pub fn wrap(line: &str, columns: usize, from: usize, breaks: &mut Vec<usize>) {
         }
         return;
     }
-    for (at, grapheme) in rest.grapheme_indices(true) {
-        let width = shown_width_of_grapheme(grapheme);
+    for (at, grapheme) in units(rest) {
+        let width = simple_width(grapheme).unwrap_or_else(|| width_of(&shown(grapheme)));
         let unit = match grapheme {
             " " | "\t" | "\u{3000}" => Unit::Blank,
             _ if width == 2 => Unit::Wide,
@@ -59,11 +59,36 @@ pub fn wrap(line: &str, columns: usize, from: usize, breaks: &mut Vec<usize>) {
     }
 }
 
-fn shown_width_of_grapheme(grapheme: &str) -> usize {
-    match grapheme.as_bytes() {
-        [b' '..=b'~'] => 1,
-        _ => width_of(&shown(grapheme)),
-    }
+/// The graphemes of a text and where they are. Two simple characters beside each other are never one, and most are
+/// simple: what is slow is asked of the others alone.
+fn units(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        let rest = &text[at..];
+        let mut characters = rest.char_indices();
+        let (_, first) = characters.next()?;
+        let end = match characters.next() {
+            Some((next, second)) if is_simple(first) && is_simple(second) => next,
+            _ => rest.graphemes(true).next()?.len(),
+        };
+        let unit = (at, &rest[..end]);
+        at += end;
+        Some(unit)
+    })
+}
+
+/// The columns of a simple character that stands alone.
+fn simple_width(grapheme: &str) -> Option<usize> {
+    let character = grapheme.chars().next().filter(|first| first.len_utf8() == grapheme.len() && is_simple(*first))?;
+    Some(if character < '\u{1100}' { 1 } else { 2 })
+}
+
+/// Whether a character shows as itself and joins with none of its kind: those of most alphabets take one column, those
+/// of Chinese, Japanese and Korean two.
+fn is_simple(character: char) -> bool {
+    matches!(character, ' '..='~' | '\u{c0}'..='\u{2af}' | '\u{391}'..='\u{3ff}' | '\u{400}'..='\u{481}')
+        || matches!(character, '\u{3041}'..='\u{3096}' | '\u{30a0}'..='\u{30ff}' | '\u{4e00}'..='\u{9fff}')
+        || matches!(character, '\u{ac00}'..='\u{d7a3}')
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -102,5 +127,29 @@ impl Breaker<'_> {
         }
         self.column += width;
         self.behind = unit;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn simple_characters_are_what_the_slow_way_says_they_are() {
+        for character in ('\0'..=char::MAX).filter(|character| is_simple(*character)) {
+            let one = character.to_string();
+            assert_eq!(simple_width(&one), Some(width_of(&shown(&one))), "{character:?}");
+            assert!(matches!(shown(&one), Cow::Borrowed(_)), "{character:?}");
+            for other in ["a", "日", "한"] {
+                assert_eq!(format!("{one}{other}").graphemes(true).count(), 2, "{character:?}");
+                assert_eq!(format!("{other}{one}").graphemes(true).count(), 2, "{character:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn units_are_graphemes() {
+        let text = "a日e\u{301}👩\u{200d}👧한\u{11a8}🇨🇭 \u{200d}é\u{3099}か\u{3099}\t";
+        assert!(units(text).eq(text.grapheme_indices(true)));
     }
 }

@@ -99,6 +99,11 @@ impl Editor {
         self.jump.is_some()
     }
 
+    /// Typed characters are written again. Whether the next one was to be jumped to.
+    pub fn cancel_jump(&mut self) -> bool {
+        self.jump.take().is_some()
+    }
+
     /// The caret's line, with markers; the caret's offset in it; and whether it is the first.
     #[must_use]
     pub fn line(&self) -> (&str, usize, bool) {

@@ -34,6 +34,7 @@ fn typed_text_asks_for_commands_arguments_and_files() {
         ("見て@あ|", "nothing"),
         ("@あ、|", "nothing"),
         ("@\"a b|", "quoted file \"a b\" for \"@\\\"a b\""),
+        ("@\"a b|\" c", "quoted file \"a b\" for \"@\\\"a b\\\"\""),
         ("@\"a b\"|", "nothing"),
         ("@\"a b\" @c|", "file \"c\" for \"@c\""),
         ("@pkg@2|", "file \"pkg@2\" for \"@pkg@2\""),
@@ -55,6 +56,7 @@ fn a_path_is_the_token_before_the_caret() {
         ("/usr/lo|", "path \"/usr/lo\" for \"/usr/lo\""),
         ("a=~/x|", "path \"~/x\" for \"~/x\""),
         ("cat \"my fi|", "quoted path \"my fi\" for \"\\\"my fi\""),
+        ("cat \"my fi|\"", "quoted path \"my fi\" for \"\\\"my fi\\\"\""),
         ("cat \"my file\" x|", "path \"x\" for \"x\""),
         ("'x|", "path \"x\" for \"x\""),
     ] {

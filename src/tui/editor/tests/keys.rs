@@ -1,6 +1,6 @@
 //! Motions, deletions, kills, undo.
 
-use super::{Geometry, check, check_in};
+use super::{Editor, Geometry, ROOM, check, check_in, play, seen};
 
 #[test]
 fn the_caret_moves_by_characters_words_and_lines() {
@@ -92,6 +92,15 @@ fn a_jump_takes_the_next_typed_character() {
     check("abc<home><jump><jump>c", "c|abc");
     check("abc<home><jump><right>c", "ac|bc");
     check("e\u{301}e<jump-back>\u{301}", "e\u{301}e|");
+}
+
+#[test]
+fn a_jump_can_be_given_up() {
+    let mut editor = Editor::new();
+    play(&mut editor, "ab<home><jump>", ROOM);
+    assert!(editor.waits_for_jump() && editor.cancel_jump() && !editor.cancel_jump());
+    play(&mut editor, "b", ROOM);
+    assert_eq!(seen(&editor), "b|ab");
 }
 
 #[test]
