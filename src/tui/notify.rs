@@ -1,5 +1,7 @@
 //! Calling a person who looks elsewhere: when, in which words, and how.
 
+use std::process::{Command, Stdio};
+
 use super::{effect::Effect, model::Model, text::one_line};
 use crate::store::settings::Settings;
 
@@ -79,6 +81,20 @@ impl NotifySettings {
 pub fn notify(model: &Model, occasion: Occasion) -> Option<Effect> {
     let folder = model.facts.cwd.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     call(&model.settings.notify, model.focused, &folder, occasion).map(Effect::Notify)
+}
+
+/// Runs a program with the text as its last argument. Nobody waits for it; what it prints is lost.
+pub fn run(command: &[String], text: &str) {
+    let Some((program, arguments)) = command.split_first() else { return };
+    let mut command = Command::new(program);
+    command.args(arguments).arg(text).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    match command.spawn() {
+        Ok(mut child) => {
+            // Waited for, so that no dead process stays behind.
+            std::thread::spawn(move || child.wait());
+        }
+        Err(error) => tracing::warn!(%error, program, "the program that calls people does not start"),
+    }
 }
 
 fn call(settings: &NotifySettings, focused: bool, folder: &str, occasion: Occasion) -> Option<Notification> {

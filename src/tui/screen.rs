@@ -347,7 +347,7 @@ impl ScreenState {
                 }
             }
             Effect::Title(title) => self.terminal.set_title(&title),
-            Effect::Notify(notification) => self.terminal.notify(&notification.text),
+            Effect::Notify(notification) => self.terminal.notify(&notification),
             Effect::EditOutside(text) => self.edit_outside(text),
             Effect::Suspend => {
                 self.terminal.suspend();

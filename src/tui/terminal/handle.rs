@@ -29,7 +29,10 @@ use super::{
     reader::Reader,
     tty::{self, Tty, is_ready},
 };
-use crate::tui::text::StyledLine;
+use crate::tui::{
+    notify::{self, Notification, Way},
+    text::StyledLine,
+};
 
 /// How long a frame that is being written is waited for before the terminal is given back.
 const PATIENCE: Duration = Duration::from_millis(500);
@@ -175,9 +178,15 @@ impl Terminal {
         self.write_raw(&out::title(title));
     }
 
-    /// Shows a notification.
-    pub fn notify(&self, text: &str) {
-        self.write_raw(&out::notify("troupe", text, self.capabilities().tmux));
+    /// Calls the person at the terminal.
+    pub fn notify(&self, Notification { way, text }: &Notification) {
+        let tmux = self.capabilities().tmux;
+        match way {
+            Way::Bell => self.bell(),
+            Way::Osc9 => self.write_raw(&out::message(text, tmux)),
+            Way::Osc777 => self.write_raw(&out::titled_message("Troupe", text, tmux)),
+            Way::Command(command) => notify::run(command, text),
+        }
     }
 
     /// Shows the state of a long work, where the terminal shows such.

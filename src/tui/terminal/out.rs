@@ -60,14 +60,18 @@ pub fn bell() -> Vec<u8> {
     vec![0x07]
 }
 
-/// Shows a notification, by the two sequences that terminals know for it (OSC 777 and OSC 9).
+/// Shows a message on the desktop (OSC 9).
 #[must_use]
-pub fn notify(title: &str, text: &str, tmux: bool) -> Vec<u8> {
+pub fn message(text: &str, tmux: bool) -> Vec<u8> {
+    passed_on(format!("\x1b]9;{}\x1b\\", harmless(text)), tmux).into_bytes()
+}
+
+/// Shows a message with a title on the desktop (OSC 777).
+#[must_use]
+pub fn titled_message(title: &str, text: &str, tmux: bool) -> Vec<u8> {
     // A semicolon separates the parts.
     let (title, text) = (harmless(title).replace(';', ","), harmless(text).replace(';', ","));
-    let rich = passed_on(format!("\x1b]777;notify;{title};{text}\x1b\\"), tmux);
-    let plain = passed_on(format!("\x1b]9;{title}: {text}\x1b\\"), tmux);
-    [rich, plain].concat().into_bytes()
+    passed_on(format!("\x1b]777;notify;{title};{text}\x1b\\"), tmux).into_bytes()
 }
 
 /// Shows the state of a work (OSC 9;4).
@@ -97,7 +101,7 @@ mod tests {
     #[test]
     fn fc_064_nothing_in_a_text_ends_the_sequence_or_begins_another() {
         let evil = "a\x1b\\b\x07\x1b]0;x\x07\u{9c}\u{9d}c\nd;e\u{202e}";
-        for bytes in [title(evil), notify(evil, evil, false)] {
+        for bytes in [title(evil), message(evil, false), titled_message(evil, evil, false)] {
             let sequence = text(bytes);
             let ends = sequence.matches("\x1b\\").count();
             assert_eq!(sequence.matches('\x1b').count(), 2 * ends, "{sequence:?}");
@@ -114,7 +118,8 @@ mod tests {
             (copy("hi", false).unwrap(), "\x1b]52;c;aGk=\x1b\\"),
             (copy("hi", true).unwrap(), "\x1bPtmux;\x1b\x1b]52;c;aGk=\x1b\x1b\\\x1b\\"),
             (bell(), "\x07"),
-            (notify("troupe", "a;b", false), "\x1b]777;notify;troupe;a,b\x1b\\\x1b]9;troupe: a,b\x1b\\"),
+            (titled_message("troupe", "a;b", false), "\x1b]777;notify;troupe;a,b\x1b\\"),
+            (message("a;b", false), "\x1b]9;a;b\x1b\\"),
             (progress(Progress::Busy), "\x1b]9;4;3\x1b\\"),
             (progress(Progress::None), "\x1b]9;4;0\x1b\\"),
         ] {
