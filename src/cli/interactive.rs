@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{args::HiArgs, base::Base, env::Environment, mode::TuiMode, start};
+use super::{args::HiArgs, base::Base, env::Environment, mode::TuiMode, sessions::change::trash_of, start};
 use crate::{
     actors::{
         address::Recipient,
@@ -86,6 +86,7 @@ fn surroundings(
         user_dir: environment.user_dir.clone(),
         home: environment.home.clone(),
         sessions,
+        trash: trash_of(environment),
         fullscreen: !regular,
         project_trusted: true,
         offline: environment.offline,

@@ -185,32 +185,14 @@ fn list(infos: &[CheckpointInfo]) -> String {
 }
 
 fn tell(report: &UndoReport) -> String {
-    let mut text = String::new();
-    for file in &report.files {
-        let what = match (file.outcome, report.dry_run) {
-            (FileOutcome::Restored, false) => "restored",
-            (FileOutcome::Restored, true) => "would be restored",
-            (FileOutcome::Recreated, false) => "recreated",
-            (FileOutcome::Recreated, true) => "would be recreated",
-            (FileOutcome::Removed, false) => "removed",
-            (FileOutcome::Removed, true) => "would be removed",
-            (FileOutcome::Unchanged, _) => "as it was",
-            (FileOutcome::Conflict | FileOutcome::Skipped, _) => "left alone",
-        };
-        let why = file.reason.as_ref().map(|why| format!(": {why}")).unwrap_or_default();
-        text.push_str(&format!("{what}  {}{why}\n", file.path));
-        for line in file.diff.iter().flat_map(|diff| diff.lines()) {
-            text.push_str(&format!("    {line}\n"));
-        }
-    }
-    report.notes.iter().for_each(|note| text.push_str(&format!("note: {note}\n")));
+    let mut text = report.told();
     if report.files.iter().any(|file| file.outcome == FileOutcome::Conflict) {
         text.push_str("Files in conflict are restored with --force.\n");
     }
     if report.changes() && !report.dry_run {
         text.push_str("The conversation was not changed, but for a message that tells the model of this.\n");
     }
-    if text.is_empty() { "Nothing had to be done.\n".to_owned() } else { text }
+    text
 }
 
 #[cfg(test)]

@@ -88,6 +88,31 @@ impl UndoReport {
         self.files.iter().any(|file| matches!(file.outcome, Restored | Recreated | Removed))
     }
 
+    /// What was done, or would be, for people: a line for each file.
+    #[must_use]
+    pub fn told(&self) -> String {
+        let mut text = String::new();
+        for file in &self.files {
+            let what = match (file.outcome, self.dry_run) {
+                (FileOutcome::Restored, false) => "restored",
+                (FileOutcome::Restored, true) => "would be restored",
+                (FileOutcome::Recreated, false) => "recreated",
+                (FileOutcome::Recreated, true) => "would be recreated",
+                (FileOutcome::Removed, false) => "removed",
+                (FileOutcome::Removed, true) => "would be removed",
+                (FileOutcome::Unchanged, _) => "as it was",
+                (FileOutcome::Conflict | FileOutcome::Skipped, _) => "left alone",
+            };
+            let why = file.reason.as_ref().map(|why| format!(": {why}")).unwrap_or_default();
+            text.push_str(&format!("{what}  {}{why}\n", file.path));
+            for line in file.diff.iter().flat_map(|diff| diff.lines()) {
+                text.push_str(&format!("    {line}\n"));
+            }
+        }
+        self.notes.iter().for_each(|note| text.push_str(&format!("note: {note}\n")));
+        if text.is_empty() { "Nothing had to be done.\n".to_owned() } else { text }
+    }
+
     /// Whether every file is as it was to be, as far as can be known: a note tells of changes that are not recorded.
     #[must_use]
     pub fn is_complete(&self) -> bool {

@@ -26,6 +26,21 @@ pub fn parse_iso(text: &str) -> Option<Millis> {
     text.parse::<Timestamp>().ok().map(|time| time.as_millisecond())
 }
 
+/// How long ago something was: `now`, `5m`, `3h`, `2d`, `6w`, `2y`.
+#[must_use]
+pub fn age(then: Millis, now: Millis) -> String {
+    const MINUTE: Millis = 60_000;
+    const HOUR: Millis = 60 * MINUTE;
+    const DAY: Millis = 24 * HOUR;
+    let passed = now.saturating_sub(then);
+    let units = [(365 * DAY, 'y'), (14 * DAY, 'w'), (DAY, 'd'), (HOUR, 'h'), (MINUTE, 'm')];
+    match units.into_iter().find(|(length, _)| passed >= *length) {
+        None => "now".to_owned(),
+        Some((_, 'w')) => format!("{}w", passed / (7 * DAY)),
+        Some((length, unit)) => format!("{}{unit}", passed / length),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -35,6 +50,24 @@ mod tests {
         for (ms, text) in [(0, "1970-01-01T00:00:00.000Z"), (1_767_323_045_678, "2026-01-02T03:04:05.678Z")] {
             assert_eq!(iso(ms), text);
             assert_eq!(parse_iso(text), Some(ms));
+        }
+    }
+
+    #[test]
+    fn ages_are_told_in_their_largest_unit() {
+        let minute = 60_000;
+        for (passed, text) in [
+            (-5, "now"),
+            (59_999, "now"),
+            (minute, "1m"),
+            (60 * minute, "1h"),
+            (23 * 60 * minute, "23h"),
+            (13 * 24 * 60 * minute, "13d"),
+            (14 * 24 * 60 * minute, "2w"),
+            (364 * 24 * 60 * minute, "52w"),
+            (800 * 24 * 60 * minute, "2y"),
+        ] {
+            assert_eq!(age(1_000_000, 1_000_000 + passed), text, "{passed}");
         }
     }
 }

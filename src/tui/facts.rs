@@ -22,6 +22,8 @@ pub struct AgentFacts {
     pub tree: Option<TreeView>,
     /// The selected model.
     pub model: Option<Arc<Model>>,
+    /// Models to cycle through and to choose from first; empty: all.
+    pub scope: Arc<[Arc<Model>]>,
     /// The level in force.
     pub thinking: ThinkingLevel,
     /// Tokens of the model's window; 0 = unknown.
@@ -65,6 +67,7 @@ impl AgentFacts {
             window: tree.as_ref().map_or(0, |tree| shared.window(tree)),
             tree,
             model: selection.model,
+            scope: selection.scope.iter().map(|(model, _)| model.clone()).collect(),
             thinking: selection.thinking,
             auto_compaction: selection.auto_compaction,
             plan_mode: selection.plan_mode,

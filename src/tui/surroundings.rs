@@ -2,7 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::{resources::project::project_dir, store::sessions::dir::SessionDir};
+use crate::{
+    resources::project::project_dir,
+    store::{sessions::dir::SessionDir, trash::Trash},
+};
 
 /// See the module.
 #[derive(Clone, Debug)]
@@ -15,6 +18,8 @@ pub struct Surroundings {
     pub home: Option<PathBuf>,
     /// Where the sessions of the project are.
     pub sessions: SessionDir,
+    /// Where deleted sessions go.
+    pub trash: Trash,
     /// The screen takes the whole terminal; otherwise lines go into the terminal's own history.
     pub fullscreen: bool,
     /// The project may bring settings and resources.

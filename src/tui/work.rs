@@ -9,6 +9,7 @@
 //! | [`login`], [`servers`] | logins, keys, model servers on this machine |
 //! | [`mcp`] | MCP servers that are configured |
 //! | [`report`] | reports of faults |
+//! | [`trust`] | what is known of the trust in the project |
 
 pub mod cost;
 pub mod diff;
@@ -18,8 +19,11 @@ mod mcp;
 pub mod report;
 pub mod servers;
 mod transfer;
+pub mod trust;
 
 use std::{path::PathBuf, sync::Arc};
+
+use serde_json::Value;
 
 use self::{
     diff::DiffOf,
@@ -27,13 +31,18 @@ use self::{
     login::{LoginLine, LoginStep, ProviderState},
     report::Report,
     servers::LocalServer,
+    trust::TrustFacts,
 };
 use super::{
     complete::{FileIndex, MAX_FILES, Menu, PathCompletion, Place, Trigger, complete_path, file_menu},
     gauges::Gauges,
     overlay::{
+        fork,
         models::ScopeWork,
         saving::{Save, Saved},
+        session::{SessionsDone, SessionsWork},
+        settings,
+        tools::{self, ToolState},
         tree::{TextsFound, TextsWork},
     },
     start_page::StartPage,
@@ -41,8 +50,9 @@ use super::{
 };
 use crate::{
     actors::extension_commands,
-    protocol::{ModelRef, event::NoticeLevel, wire::CommandInfo},
+    protocol::{EntryId, ModelRef, event::NoticeLevel, permission::RuleInfo, wire::CommandInfo},
     providers::Secret,
+    store::settings::Settings,
 };
 
 /// Something for a worker.
@@ -98,6 +108,18 @@ pub enum Work {
     Scope(ScopeWork),
     /// Read what entries of the session say.
     TreeTexts(TextsWork),
+    /// List, search, rename, delete or copy sessions.
+    Sessions(SessionsWork),
+    /// List the messages that the session can be forked before.
+    Forks,
+    /// List the tools.
+    Tools,
+    /// List the rules about calls.
+    Rules,
+    /// Read the files of settings.
+    ReadSettings,
+    /// Look what needs trust in the project, and whether it has it.
+    TrustFacts,
 }
 
 /// Files that are looked for.
@@ -155,6 +177,18 @@ pub enum WorkDone {
     Saved(Box<Saved>),
     /// What some entries say.
     TreeTexts(TextsFound),
+    /// What came of work with sessions.
+    Sessions(SessionsDone),
+    /// Messages that the session can be forked before, with their texts.
+    Forks(Arc<[(EntryId, String)]>),
+    /// The tools.
+    Tools(Arc<[ToolState]>),
+    /// The rules about calls.
+    Rules(Arc<[RuleInfo]>),
+    /// What needs trust in the project.
+    TrustFacts(TrustFacts),
+    /// What the files of settings say, and what is in force.
+    SettingsRead(Box<Settings>, Value),
 }
 
 impl Work {
@@ -184,6 +218,12 @@ impl Work {
             Self::Save(_) => "save",
             Self::Scope(_) => "scope",
             Self::TreeTexts(_) => "tree texts",
+            Self::Sessions(_) => "sessions",
+            Self::Forks => "forks",
+            Self::Tools => "tools",
+            Self::Rules => "rules",
+            Self::ReadSettings => "settings",
+            Self::TrustFacts => "trust",
         }
     }
 
@@ -232,6 +272,22 @@ impl Work {
             Self::Save(save) => save.run(context),
             Self::Scope(scope) => scope.run(context),
             Self::TreeTexts(texts) => texts.run(context),
+            Self::Sessions(sessions) => sessions.run(context),
+            Self::Forks => {
+                if let Some(tree) = context.shared.tree() {
+                    context.send(WorkDone::Forks(fork::messages(&tree)));
+                }
+            }
+            Self::Tools => context.send(WorkDone::Tools(tools::tools_of(&context.shared))),
+            Self::Rules => context.send(WorkDone::Rules(context.shared.config.permissions.rules().into())),
+            Self::ReadSettings => {
+                let files = settings::read(&context.surroundings, &context.shared.config.cwd);
+                context.send(WorkDone::SettingsRead(files, context.shared.config.settings.all()));
+            }
+            Self::TrustFacts => {
+                let facts = TrustFacts::of(&context.surroundings, &context.shared.config.cwd);
+                context.send(WorkDone::TrustFacts(facts));
+            }
         }
     }
 }

@@ -3,7 +3,7 @@
 use super::{
     Place,
     args::{ListArgs, VERBS},
-    words::{age, count, folder, for_programs, one_line, short_id},
+    words::{count, folder, for_programs, one_line, short_id},
 };
 use crate::{
     actors::front::complain,
@@ -14,7 +14,7 @@ use crate::{
     },
     protocol::{
         hidden,
-        time::{Millis, now_ms},
+        time::{Millis, age, now_ms},
     },
     store::sessions::{
         Listing, Scope, SessionInfo,

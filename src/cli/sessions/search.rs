@@ -7,7 +7,7 @@ use serde_json::json;
 use super::{
     Place,
     args::SearchArgs,
-    words::{age, folder, one_line, short_id},
+    words::{folder, one_line, short_id},
 };
 use crate::{
     cli::{
@@ -15,7 +15,10 @@ use crate::{
         run::{print, warn, write_out},
         start::StartError,
     },
-    protocol::{hidden, time::now_ms},
+    protocol::{
+        hidden,
+        time::{age, now_ms},
+    },
     store::sessions::{
         Scope,
         index::Index,

@@ -4,10 +4,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::{
-    protocol::time::{Millis, iso},
-    store::sessions::SessionInfo,
-};
+use crate::{protocol::time::iso, store::sessions::SessionInfo};
 
 /// Characters of an id that are shown: of ours, the first thirteen are the millisecond in which it was made.
 const ID: usize = 13;
@@ -41,20 +38,6 @@ pub fn one_line(text: &str, width: usize) -> String {
     match line.char_indices().nth(width) {
         None => line,
         Some(_) => line.chars().take(width.saturating_sub(1)).chain(['…']).collect(),
-    }
-}
-
-/// How long ago something was: `now`, `5m`, `3h`, `2d`, `6w`, `2y`.
-pub fn age(then: Millis, now: Millis) -> String {
-    const MINUTE: Millis = 60_000;
-    const HOUR: Millis = 60 * MINUTE;
-    const DAY: Millis = 24 * HOUR;
-    let passed = now.saturating_sub(then);
-    let units = [(365 * DAY, 'y'), (14 * DAY, 'w'), (DAY, 'd'), (HOUR, 'h'), (MINUTE, 'm')];
-    match units.into_iter().find(|(length, _)| passed >= *length) {
-        None => "now".to_owned(),
-        Some((_, 'w')) => format!("{}w", passed / (7 * DAY)),
-        Some((length, unit)) => format!("{}{unit}", passed / length),
     }
 }
 
@@ -97,24 +80,6 @@ pub fn count(n: usize, noun: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn ages_are_told_in_their_largest_unit() {
-        let minute = 60_000;
-        for (passed, text) in [
-            (-5, "now"),
-            (59_999, "now"),
-            (minute, "1m"),
-            (60 * minute, "1h"),
-            (23 * 60 * minute, "23h"),
-            (13 * 24 * 60 * minute, "13d"),
-            (14 * 24 * 60 * minute, "2w"),
-            (364 * 24 * 60 * minute, "52w"),
-            (800 * 24 * 60 * minute, "2y"),
-        ] {
-            assert_eq!(age(1_000_000, 1_000_000 + passed), text, "{passed}");
-        }
-    }
 
     #[test]
     fn a_title_is_one_line_and_cut_with_a_mark() {

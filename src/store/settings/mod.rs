@@ -12,7 +12,7 @@ mod migrate;
 pub mod sandbox;
 mod schema;
 pub mod session;
-mod table;
+pub mod table;
 mod tools;
 pub mod values;
 
@@ -25,6 +25,7 @@ use serde_json::{Map, Value};
 
 pub use change::{Change, SettingsError};
 pub use layer::Scope;
+pub use schema::check_value;
 
 use super::{document::DocumentError, regular_file};
 use layer::Layer;

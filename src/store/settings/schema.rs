@@ -1,6 +1,10 @@
 //! What is wrong with the values of a settings file, so that a typing error is told instead of silently reading as the
 //! default.
 
+use std::path::Path;
+
+use serde_json::Value;
+
 use super::{
     GLOBAL_ONLY, Scope,
     table::{
@@ -11,7 +15,7 @@ use super::{
         LEVELS, OLD_NAMES, SETTINGS,
     },
 };
-use crate::store::document::{Fault, Field};
+use crate::store::document::{Document, Fault, Field, Syntax};
 
 /// Keys of an object in `packages`.
 const PACKAGE_KEYS: [&str; 6] = ["source", "autoload", "extensions", "skills", "prompts", "themes"];
@@ -35,6 +39,17 @@ pub(super) fn check(root: &Field<'_>, scope: Scope) -> Vec<Fault> {
     }
     faults.extend(misspelled(root, ""));
     faults
+}
+
+/// Whether a setting may have this value.
+///
+/// # Errors
+/// What is wrong with it, in words for people.
+pub fn check_value(key: &str, value: &Value) -> Result<(), String> {
+    let Some(setting) = SETTINGS.iter().find(|setting| setting.key == key) else { return Ok(()) };
+    let document = Document::parse(Path::new(key), value.to_string(), Syntax::Strict);
+    let fault = document.map_err(|problem| problem.message)?.root();
+    setting.kind.fault(&fault).map_or(Ok(()), |fault| Err(fault.describe()))
 }
 
 fn check_one(root: &Field<'_>, path: &[&str], kind: Kind) -> Option<Fault> {

@@ -8,7 +8,8 @@ use Kind::{AutoOr, Flag, FlagOr, Levels, Limit, Number, Object, Packages, Range,
 
 /// A kind of value.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Kind {
+pub enum Kind {
+    /// True or false.
     Flag,
     /// True, false, or one of these words.
     FlagOr(&'static [&'static str]),
@@ -22,8 +23,11 @@ pub(super) enum Kind {
     Limit,
     /// Bytes, or a text like `500MB`.
     Size,
+    /// A text.
     Text,
+    /// A list of texts.
     Texts,
+    /// One of these words.
     Word(&'static [&'static str]),
     /// Files, folders and patterns. Once, `skills` was an object: that is migrated.
     Resources,
@@ -31,12 +35,13 @@ pub(super) enum Kind {
     Packages,
     /// A thinking level for each of its keys.
     Levels,
+    /// An object.
     Object,
 }
 
 /// Whether a setting does anything.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Effect {
+pub enum Effect {
     /// It does.
     Yes,
     /// It will, with the interactive terminal.
@@ -49,12 +54,14 @@ pub(super) enum Effect {
 
 /// A setting.
 #[derive(Clone, Copy, Debug)]
-#[cfg_attr(not(test), expect(dead_code, reason = "a test compares all of it with the documentation"))]
-pub(super) struct Setting {
+pub struct Setting {
     /// Its name, with dots between an object and what is in it.
     pub key: &'static str,
+    /// The kind of its value.
     pub kind: Kind,
+    /// Its default, in words for people.
     pub default: &'static str,
+    /// Whether it does anything.
     pub effect: Effect,
 }
 
@@ -70,7 +77,7 @@ pub(super) const LEVELS: [&str; 7] = ["off", "minimal", "low", "medium", "high",
 
 /// The settings, in the order of the documentation. What is not here may hold anything: other programs and newer
 /// versions share the file.
-pub(super) const SETTINGS: &[Setting] = &[
+pub const SETTINGS: &[Setting] = &[
     row("$schema", Text, "", Kept),
     row("lastChangelogVersion", Text, "", Kept),
     row("extensionChangelogVersions", Object, "", Kept),

@@ -3,6 +3,8 @@
 //! | file | what |
 //! |---|---|
 //! | [`session`] | new, name, compact, quit and others that go straight to the agent |
+//! | [`select`] | models, sessions, the tree: lists to choose from |
+//! | [`setup`] | settings, trust, tools, jobs, permissions: how the agent works |
 //! | [`info`], [`copy`], [`transfer`] | what the session is; its last answer; export, import, share |
 //! | [`diff`], [`doctor`], [`report`] | changes of files; what is wrong; reports of faults |
 //! | [`help`] | commands, keys, news |
@@ -19,7 +21,9 @@ pub(in crate::tui) mod info;
 pub mod login;
 mod report;
 mod results;
+mod select;
 mod session;
+mod setup;
 mod transfer;
 
 pub use copy::last_answer;
@@ -42,6 +46,8 @@ pub struct SlashCommand {
 /// The tables of all of them, in the order of the menu.
 const TABLES: &[&[SlashCommand]] = &[
     session::COMMANDS,
+    select::COMMANDS,
+    setup::COMMANDS,
     info::COMMANDS,
     copy::COMMANDS,
     transfer::COMMANDS,

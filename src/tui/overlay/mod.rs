@@ -5,26 +5,36 @@
 //! | [`panel`], [`list`], [`cursor`], [`input`] | what they are made of: a frame, a list with a search, its mark, a line |
 //! | [`login`] | logging in, and the first model |
 //! | [`question`] | questions of the agent |
-//! | [`trust`] | whether a project is trusted |
 //! | [`models`] | models, their scope, levels of thinking |
+//! | [`session`] | the list of sessions |
 //! | [`tree`] | the session's tree |
-//! | [`saving`] | settings that selectors save |
+//! | [`fork`], [`undo`], [`jobs`] | messages to fork before, changes of files, background jobs |
+//! | [`settings`], [`saving`] | settings, and how selectors save them |
+//! | [`tools`], [`skills`], [`permissions`], [`trust`] | what the agent may use |
 //! | [`mod@confirm`], [`text_view`] | yes or no, and a text to be read |
 
 pub mod confirm;
 pub mod cursor;
+pub mod fork;
 pub mod input;
+pub mod jobs;
 pub mod list;
 pub mod login;
 pub mod models;
 pub mod panel;
+pub mod permissions;
 pub mod question;
 pub mod saving;
+pub mod session;
+pub mod settings;
+pub mod skills;
 #[cfg(test)]
 pub mod testing;
 pub mod text_view;
+pub mod tools;
 pub mod tree;
 pub mod trust;
+pub mod undo;
 
 use ratatui::layout::Rect;
 

@@ -1,25 +1,21 @@
 //! What tests of overlays share.
 
-use std::{path::PathBuf, sync::Arc};
+use std::sync::Arc;
 
 use ratatui::layout::Rect;
 
 use super::{Outcome, Overlay, OverlayContext};
-use crate::tui::{
-    effect::Effect,
-    facts::AgentFacts,
-    keys::{Key, KeyCode, Keymap},
-    surroundings::Surroundings,
-    terminal::Frame,
-    theme::Theme,
-};
 use crate::{
-    protocol::{Model, ThinkingLevel, model::ModelCost, permission::PermissionMode},
-    providers::{
-        catalogue::{Catalogue, LiveCatalogue},
-        environment::Environment,
+    protocol::{Model, model::ModelCost},
+    tui::{
+        effect::Effect,
+        facts::AgentFacts,
+        keys::{Key, KeyCode, Keymap},
+        surroundings::Surroundings,
+        terminal::Frame,
+        testing::{facts_of, surroundings},
+        theme::Theme,
     },
-    store::sessions::SessionDir,
 };
 
 /// The keys of words: names of keys, and other words letter by letter. `space` is a blank.
@@ -58,37 +54,11 @@ pub struct World {
 
 impl Default for World {
     fn default() -> Self {
-        let cwd = PathBuf::from("/srv/shop");
-        let user_dir = PathBuf::from("/nowhere/user");
-        let catalogue = Catalogue::load(&user_dir, Environment::default());
         Self {
             keymap: Keymap::default(),
             theme: Theme::plain(),
-            facts: AgentFacts {
-                agent: "main".into(),
-                cwd: cwd.clone(),
-                session_file: None,
-                tree: None,
-                model: None,
-                thinking: ThinkingLevel::Medium,
-                window: 0,
-                auto_compaction: true,
-                plan_mode: false,
-                permission_mode: PermissionMode::Off,
-                jobs: 0,
-                catalogue: LiveCatalogue::new(catalogue),
-                commands: Vec::new().into(),
-            },
-            surroundings: Surroundings {
-                version: "0.0.0",
-                user_dir: user_dir.clone(),
-                home: None,
-                sessions: SessionDir::of_project(&user_dir, &cwd),
-                fullscreen: true,
-                project_trusted: true,
-                offline: true,
-                notices: Vec::new(),
-            },
+            facts: facts_of(None),
+            surroundings: surroundings(),
             now: 0,
         }
     }

@@ -9,13 +9,16 @@ use super::{
     list::{Item, List, Look, Pressed},
     panel::{Panel, hints, notes, title},
 };
-use crate::store::trust::{TrustAnswer, TrustReach};
-use crate::tui::{
-    effect::Effect,
-    keys::{Action, Key},
-    terminal::Frame,
-    text::StyledLine,
-    theme::ThemeColor,
+use crate::{
+    store::trust::{TrustAnswer, TrustReach},
+    tui::{
+        effect::Effect,
+        keys::{Action, Key},
+        terminal::Frame,
+        text::StyledLine,
+        theme::ThemeColor,
+        work::{Work, WorkDone},
+    },
 };
 
 /// Rows of the text above the answers at most.
@@ -41,6 +44,8 @@ impl Item for Row {
 pub struct TrustQuestion {
     list: List<Row>,
     text: String,
+    /// Nothing begins before the answer: no answer means no, for now. Otherwise it changes nothing.
+    at_start: bool,
 }
 
 impl TrustQuestion {
@@ -56,12 +61,14 @@ impl TrustQuestion {
             ("Do not trust", answer(false, TrustReach::Folder)),
             ("Do not trust (this session only)", answer(false, TrustReach::Session)),
         ];
-        let wants = wants.iter().map(|path| format!("  {}", path.display())).collect::<Vec<_>>().join("\n");
-        let brings = if wants.is_empty() { String::new() } else { format!(" It brings:\n{wants}") };
-        let text = format!(
-            "{folder}\nSettings, extensions, skills and prompts of a project can make the agent do things.{brings}"
-        );
-        Self { list: List::new(rows.into_iter().map(|(text, answer)| Row { text, answer }).collect()), text }
+        let text = format!("{folder}\n{}", about(wants));
+        Self { list: List::new(rows.into_iter().map(|(text, answer)| Row { text, answer }).collect()), text, at_start: true }
+    }
+
+    /// Asks about the project in `folder` once more, and what is to be done for it.
+    #[must_use]
+    pub fn again(folder: &str) -> (Self, Vec<Effect>) {
+        (Self { at_start: false, ..Self::new(folder, &[]) }, vec![Effect::Work(Work::TrustFacts)])
     }
 
     fn panel(&self, width: u16, context: &OverlayContext<'_>) -> Panel<'_> {
@@ -75,6 +82,13 @@ impl TrustQuestion {
     }
 }
 
+/// What a project brings, in words.
+fn about(wants: &[PathBuf]) -> String {
+    let wants = wants.iter().map(|path| format!("  {}", path.display())).collect::<Vec<_>>().join("\n");
+    let brings = if wants.is_empty() { String::new() } else { format!(" It brings:\n{wants}") };
+    format!("Settings, extensions, skills and prompts of a project can make the agent do things.{brings}")
+}
+
 impl Overlay for TrustQuestion {
     fn on_key(&mut self, key: Key, context: &OverlayContext<'_>) -> Outcome {
         match self.list.on_key(key, context.keymap) {
@@ -82,12 +96,25 @@ impl Overlay for TrustQuestion {
                 Some(row) => Outcome::Close(vec![Effect::Trust(row.answer)]),
                 None => Outcome::stay(),
             },
-            // No answer means no, for now.
+            Pressed::Cancelled if !self.at_start => Outcome::close(),
             Pressed::Cancelled => {
                 Outcome::Close(vec![Effect::Trust(TrustAnswer { trusted: false, reach: TrustReach::Session })])
             }
             _ => Outcome::stay(),
         }
+    }
+
+    fn on_worked(&mut self, done: &WorkDone, _: &OverlayContext<'_>) -> Outcome {
+        if let WorkDone::TrustFacts(facts) = done {
+            let now = match facts.saved {
+                Some(true) => "It is trusted.",
+                Some(false) => "It is not trusted.",
+                None => "Nobody decided yet.",
+            };
+            let folder = self.text.lines().next().unwrap_or_default();
+            self.text = format!("{folder}\n{now} {}", about(&facts.resources));
+        }
+        Outcome::stay()
     }
 
     fn height(&self, width: u16, most: u16, context: &OverlayContext<'_>) -> u16 {
@@ -104,7 +131,10 @@ impl Overlay for TrustQuestion {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tui::overlay::testing::{World, told};
+    use crate::tui::{
+        overlay::testing::{World, told},
+        work::trust::TrustFacts,
+    };
 
     #[test]
     fn every_answer_says_how_far_it_reaches_and_no_answer_is_no_for_now() {
@@ -121,5 +151,16 @@ mod tests {
             let expected = format!("close Trust(TrustAnswer {{ trusted: {trusted}, reach: {reach} }})");
             assert_eq!(told(&world.press(&mut question, pressed)), expected, "{pressed}");
         }
+    }
+
+    #[test]
+    fn later_no_answer_changes_nothing_and_what_is_so_is_told() {
+        let world = World::default();
+        let (mut question, effects) = TrustQuestion::again("~/app");
+        assert_eq!(effects, [Effect::Work(Work::TrustFacts)]);
+        let facts = TrustFacts { resources: vec!["/srv/app/.troupe/skills".into()], saved: Some(false) };
+        question.on_worked(&WorkDone::TrustFacts(facts), &world.context());
+        insta::assert_snapshot!(world.draw(&question, 60, 16), @"");
+        assert_eq!(told(&world.press(&mut question, "escape")), "close");
     }
 }
