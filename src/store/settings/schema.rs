@@ -48,8 +48,8 @@ pub(super) fn check(root: &Field<'_>, scope: Scope) -> Vec<Fault> {
 pub fn check_value(key: &str, value: &Value) -> Result<(), String> {
     let Some(setting) = SETTINGS.iter().find(|setting| setting.key == key) else { return Ok(()) };
     let document = Document::parse(Path::new(key), value.to_string(), Syntax::Strict);
-    let fault = document.map_err(|problem| problem.message)?.root();
-    setting.kind.fault(&fault).map_or(Ok(()), |fault| Err(fault.describe()))
+    let document = document.map_err(|problem| problem.message)?;
+    setting.kind.fault(&document.root()).map_or(Ok(()), |fault| Err(fault.describe()))
 }
 
 fn check_one(root: &Field<'_>, path: &[&str], kind: Kind) -> Option<Fault> {
