@@ -299,3 +299,6 @@ fn read_answers(tty: &Tty, until: Instant) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -215,7 +215,13 @@ fn write(row: &Row<'_>, from: usize, to: usize, ink: &mut Ink) {
         }
         ink.write(row.symbol(x), pen, link);
         if !shape.is_plain {
+            // A terminal that takes more has written where only blanks may follow.
+            ink.plain();
             ink.control(column(x) + shape.width + 1, 'G');
+            ink.raw("\x1b[K");
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

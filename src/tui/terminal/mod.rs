@@ -35,6 +35,8 @@ mod reader;
 mod row;
 mod scroll;
 mod sgr;
+#[cfg(test)]
+mod testing;
 mod tty;
 mod writer;
 

@@ -134,6 +134,7 @@ impl Painter {
             Some(at) if x == 0 && at.y + 1 == y => ink.raw("\r\n"),
             _ => ink.place(x, y),
         }
+        self.at = Some(Position::new(x, y));
     }
 
     /// Puts the cursor where it belongs, and all of it between the ends of a synchronised update.
@@ -166,3 +167,6 @@ impl Painter {
         format!("{begin}{before}{drawn}{behind}{end}")
     }
 }
+
+#[cfg(test)]
+mod tests;
