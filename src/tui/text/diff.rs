@@ -203,7 +203,7 @@ mod tests {
     fn words_that_changed_are_marked_where_lines_have_something_in_common() {
         for (display, wanted) in [
             ("-1 let a = one(two);\n+1 let a = three(two);", &["one", "three"][..]),
-            ("-1 same words here\n+1 same here\n", &[" words"]),
+            ("-1 same words here\n+1 same here\n", &["words "]),
             ("-1 abc\n+1 xyz", &[]),
             ("-1 a b c d\n-2 x\n+1 a b c e", &[]),
             ("-1 größe = 1\n+1 größe = 2", &["1", "2"]),

@@ -70,7 +70,7 @@ pub fn plain(text: &str, width: usize, style: Style) -> Vec<StyledLine> {
 /// [`drawable`] to show.
 #[must_use]
 pub fn printed(text: &str) -> Cow<'_, str> {
-    if !text.contains(['\u{1b}', '\r', '\u{8}']) {
+    if memchr::memchr3(0x1b, b'\r', 8, text.as_bytes()).is_none() {
         return Cow::Borrowed(text);
     }
     let text = without_escapes(text);

@@ -32,7 +32,7 @@ pub struct StreamingMarkdown {
     /// Bytes of the text that the rows show.
     shown: usize,
     rows: Vec<StyledLine>,
-    /// Whether the rows were made of the whole message at once.
+    /// Whether the rows are those of the whole message.
     is_whole: bool,
     settled: Settled,
 }
@@ -120,6 +120,7 @@ impl StreamingMarkdown {
             self.settled.rows = self.rows.len();
             self.rest(&layout, width);
             self.shown = self.text.len();
+            self.is_whole = self.is_complete;
         }
         &self.rows
     }

@@ -39,7 +39,10 @@ impl Hue {
 
     /// The most chroma that a screen shows at this lightness.
     fn most_chroma(self, lightness: f64) -> f64 {
-        largest(MOST_CHROMA, |chroma| self.linear(lightness, chroma).iter().all(|v| (-1e-6..=1.0 + 1e-6).contains(v)))
+        // A little outside is inside: the border curves, and a pure blue has greens below zero on its way.
+        const BORDER: f64 = 1e-4;
+        let is_inside = |channel: &f64| (-BORDER..=1.0 + BORDER).contains(channel);
+        largest(MOST_CHROMA, |chroma| self.linear(lightness, chroma).iter().all(is_inside))
     }
 
     /// Lightness and chroma of the most colourful colour of this hue.

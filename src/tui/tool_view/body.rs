@@ -1,5 +1,7 @@
 //! What a call asked for and gave, by tool.
 
+use std::borrow::Cow;
+
 use serde_json::{Map, Value};
 
 use super::{
@@ -68,10 +70,10 @@ impl ToolCallView<'_> {
         }
         if matches!(self.state, ToolState::Preparing) {
             let (part, hidden) = excerpt::last_lines(content, FILE_LINES);
-            return self.behind(hidden, last_rows(code(&short_lines(part, width)), FILE_LINES), width);
+            return self.behind(hidden, last_rows(code(&excerpt::short_lines(part, width)), FILE_LINES), width);
         }
         let (part, hidden) = excerpt::first_lines(content, FILE_LINES);
-        self.limited(code(&short_lines(part, width)), 2 * FILE_LINES, hidden, width)
+        self.limited(code(&excerpt::short_lines(part, width)), 2 * FILE_LINES, hidden, width)
     }
 
     /// What an `edit` changed, or will.
@@ -93,7 +95,7 @@ impl ToolCallView<'_> {
             return text::diff(&display, width, self.theme);
         }
         let (part, hidden) = excerpt::first_lines(&display, DIFF_LINES);
-        self.limited(text::diff(&short_lines(part, width), width, self.theme), 2 * DIFF_LINES, hidden, width)
+        self.limited(text::diff(&excerpt::short_lines(part, width), width, self.theme), 2 * DIFF_LINES, hidden, width)
     }
 
     /// The arguments of a tool that nothing is known of, a row each; all of them in full when expanded.
@@ -103,10 +105,10 @@ impl ToolCallView<'_> {
         let mut rows = Vec::new();
         for (key, value) in self.args.iter().take(shown) {
             let key = StyledSpan::new(format!("{}: ", one_line(key)), muted);
-            let value = match value {
-                Value::String(text) => text.clone(),
-                value if self.expanded => serde_json::to_string_pretty(value).unwrap_or_default(),
-                value => value.to_string(),
+            let value: Cow<'_, str> = match value {
+                Value::String(text) => text.into(),
+                value if self.expanded => serde_json::to_string_pretty(value).unwrap_or_default().into(),
+                value => value.to_string().into(),
             };
             if self.expanded {
                 let style = self.theme.fg(ThemeColor::ToolOutput);
@@ -136,7 +138,7 @@ impl ToolCallView<'_> {
             "write" | "edit" => Vec::new(),
             "read" => self.file(text, output, width),
             "grep" | "find" | "ls" => self.listing(text, width),
-            _ => self.printed(text, width),
+            _ => self.printed(text, is_error, width),
         };
         for block in output.content {
             match block {
@@ -163,8 +165,11 @@ impl ToolCallView<'_> {
     }
 
     /// The end of what was printed; all of it when expanded.
-    fn printed(&self, text: &str, width: usize) -> Vec<StyledLine> {
-        let style = self.theme.fg(ThemeColor::ToolOutput);
+    fn printed(&self, text: &str, is_error: bool, width: usize) -> Vec<StyledLine> {
+        // Where the ground does not say that it failed, the text does.
+        let [good, bad] = [ThemeColor::ToolSuccessBg, ThemeColor::ToolErrorBg].map(|ground| self.theme.color(ground));
+        let is_marked = is_error && good == bad;
+        let style = self.theme.fg(if is_marked { ThemeColor::Error } else { ThemeColor::ToolOutput });
         match text.trim_end_matches(['\n', ' ']) {
             "" => Vec::new(),
             text if self.expanded => excerpt::all(text, width, style),
@@ -265,13 +270,6 @@ impl ToolCallView<'_> {
 fn last_rows(mut rows: Vec<StyledLine>, most: usize) -> Vec<StyledLine> {
     rows.drain(..rows.len().saturating_sub(most));
     rows
-}
-
-/// The text with lines that are only a few rows long, for a folded view.
-fn short_lines(text: &str, width: usize) -> String {
-    const ROWS: usize = 4;
-    let cut = |line: &str| line[..truncate::floor_char_boundary(line, ROWS * width.max(20) * 4)].to_owned();
-    text.split('\n').map(cut).collect::<Vec<_>>().join("\n")
 }
 
 /// The replacements of an `edit`: the list, or the one that stands by itself.

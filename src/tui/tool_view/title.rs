@@ -1,11 +1,11 @@
 //! The first line of a call: the tool and what it is about.
 
-use std::path::Path;
+use std::{borrow::Cow, path::Path};
 
 use ratatui::style::Modifier;
 use serde_json::Value;
 
-use super::{ToolCallView, ToolState, duration};
+use super::{ToolCallView, ToolState, duration, excerpt};
 use crate::tui::{
     text::{Hang, StyledLine, StyledSpan, drawable, lines_of, one_line, wrap},
     theme::ThemeColor,
@@ -55,8 +55,13 @@ impl ToolCallView<'_> {
     /// `$` and the command.
     fn command(&self, width: usize) -> Vec<StyledLine> {
         let bold = self.theme.fg(ThemeColor::ToolTitle).add_modifier(Modifier::BOLD);
-        let command = self.text("command").unwrap_or("…");
-        let mut lines: Vec<StyledLine> = lines_of(command.trim_end())
+        let command = self.text("command").unwrap_or("…").trim_end();
+        let (shown, hidden) = match self.expanded {
+            true => (command, 0),
+            false => excerpt::first_lines(command, COMMAND_ROWS),
+        };
+        let shown = if self.expanded { shown.into() } else { Cow::from(excerpt::short_lines(shown, width)) };
+        let mut lines: Vec<StyledLine> = lines_of(&shown)
             .enumerate()
             .map(|(at, line)| {
                 let mark = if at == 0 { "$ " } else { "  " };
@@ -71,10 +76,10 @@ impl ToolCallView<'_> {
             self.time(first);
         }
         let mut rows: Vec<StyledLine> = lines.iter().flat_map(|line| wrap(line, width, &Hang::indent(2))).collect();
-        if !self.expanded && rows.len() > COMMAND_ROWS {
-            let hidden = rows.len() - COMMAND_ROWS + 1;
+        let is_cut = hidden > 0 || shown.len() < command.len() || rows.len() > COMMAND_ROWS;
+        if !self.expanded && is_cut {
             rows.truncate(COMMAND_ROWS - 1);
-            rows.extend(self.more(&format!("{hidden} more rows of the command"), width));
+            rows.extend(self.more("more of the command", width));
         }
         rows
     }
