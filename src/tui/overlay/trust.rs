@@ -62,7 +62,11 @@ impl TrustQuestion {
             ("Do not trust (this session only)", answer(false, TrustReach::Session)),
         ];
         let text = format!("{folder}\n{}", about(wants));
-        Self { list: List::new(rows.into_iter().map(|(text, answer)| Row { text, answer }).collect()), text, at_start: true }
+        Self {
+            list: List::new(rows.into_iter().map(|(text, answer)| Row { text, answer }).collect()),
+            text,
+            at_start: true,
+        }
     }
 
     /// Asks about the project in `folder` once more, and what is to be done for it.

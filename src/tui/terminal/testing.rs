@@ -5,12 +5,13 @@ use std::num::NonZeroU16;
 use proptest::prelude::*;
 use ratatui::style::{Color, Modifier, Style};
 
-use super::{Capabilities, ColorLevel, Frame, glyph::Shape};
+use super::{Capabilities, Frame, glyph::Shape};
 use crate::tui::text::{StyledLine, StyledSpan};
+use crate::tui::theme::ColorLevel;
 
 /// A terminal that can do everything.
 pub const ABLE: Capabilities = Capabilities {
-    colors: ColorLevel::True,
+    colors: ColorLevel::TrueColor,
     hyperlinks: true,
     images: None,
     synchronized: true,
