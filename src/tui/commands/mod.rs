@@ -29,6 +29,8 @@ mod transfer;
 pub use copy::last_answer;
 pub use results::worked;
 
+use std::sync::LazyLock;
+
 use super::{effect::Effect, model::Model};
 
 /// A slash command.
@@ -43,7 +45,7 @@ pub struct SlashCommand {
     pub run: fn(&mut Model, &str) -> Vec<Effect>,
 }
 
-/// The tables of all of them, in the order of the menu.
+/// The tables of all of them.
 const TABLES: &[&[SlashCommand]] = &[
     session::COMMANDS,
     select::COMMANDS,
@@ -58,9 +60,21 @@ const TABLES: &[&[SlashCommand]] = &[
     report::COMMANDS,
 ];
 
+/// Those that are wanted most, in the order of the menu.
+const FIRST: [&str; 12] =
+    ["model", "resume", "new", "tree", "settings", "thinking", "compact", "session", "undo", "diff", "help", "quit"];
+
+/// All of them, sorted for the menu.
+static SORTED: LazyLock<Vec<&'static SlashCommand>> = LazyLock::new(|| {
+    let mut all: Vec<_> = TABLES.iter().copied().flatten().collect();
+    let place = |name: &str| FIRST.iter().position(|first| *first == name).unwrap_or(FIRST.len());
+    all.sort_by_key(|command| place(command.name));
+    all
+});
+
 /// All of them, in the order of the menu.
 pub fn all() -> impl Iterator<Item = &'static SlashCommand> {
-    TABLES.iter().copied().flatten()
+    SORTED.iter().copied()
 }
 
 /// The command that a text calls, and what follows its name. Only an exact name calls: everything else is a prompt.

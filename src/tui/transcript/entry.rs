@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use ratatui::style::Modifier;
+use ratatui::style::{Modifier, Style};
 
 use super::{Transcript, item::Item, layout::LayoutContext};
 use crate::{
@@ -46,6 +46,8 @@ pub enum CallState {
     Lost,
 }
 
+/// Lines of a prompt that are shown while it is folded.
+const FOLDED_PROMPT: usize = 60;
 /// Lines of a command's output that are shown while it is folded.
 const FOLDED_LINES: usize = 10;
 
@@ -67,7 +69,7 @@ pub(super) fn lines(
     }
     match &entry.entry_once().body {
         EntryBody::Message { message } => match message {
-            AgentMessage::User(user) => user_lines(user, context),
+            AgentMessage::User(user) => user_lines(user, transcript.expanded, context),
             AgentMessage::Assistant(answer) => answer_lines(transcript, at, answer, context),
             AgentMessage::BashExecution(bash) => bash_lines(&BashView::of(bash), transcript.expanded, context),
             _ => Vec::new(),
@@ -86,9 +88,9 @@ pub(super) fn lines(
     }
 }
 
-fn user_lines(user: &UserMessage, context: &LayoutContext<'_>) -> Vec<StyledLine> {
+fn user_lines(user: &UserMessage, expanded: bool, context: &LayoutContext<'_>) -> Vec<StyledLine> {
     let ground = context.theme.on(ThemeColor::UserMessageText, ThemeColor::UserMessageBg);
-    let mut body = plain(&user.content.text("\n"), context.inner(), ground);
+    let mut body = user_text(&user.content.text("\n"), ground, expanded, context);
     for block in user.content.blocks().iter() {
         if let Block::Image(image) = block {
             body.push(StyledLine::of(format!("[image: {}]", image.mime_type), ground));
@@ -97,6 +99,21 @@ fn user_lines(user: &UserMessage, context: &LayoutContext<'_>) -> Vec<StyledLine
     let filled = [vec![StyledLine::default()], context.with_margin(body), vec![StyledLine::default()]];
     let filled = filled.into_iter().flatten().map(|line| line.filled(ground));
     std::iter::once(StyledLine::default()).chain(filled).collect()
+}
+
+/// A user's text; of a long one the beginning, unless all is wanted.
+fn user_text(text: &str, style: Style, expanded: bool, context: &LayoutContext<'_>) -> Vec<StyledLine> {
+    let shown = match text.match_indices('\n').nth(FOLDED_PROMPT) {
+        Some((end, _)) if !expanded => &text[..end],
+        _ => text,
+    };
+    let mut lines = plain(shown, context.inner(), style);
+    if shown.len() < text.len() {
+        let more = text[shown.len()..].lines().count() - 1;
+        let hint = format!("... {more} more lines ({} to expand)", context.expand_key);
+        lines.push(StyledLine::of(hint, style.patch(context.theme.fg(ThemeColor::Dim))));
+    }
+    lines
 }
 
 fn answer_lines(
@@ -254,12 +271,7 @@ pub(super) struct BashView<'b> {
 
 impl<'b> BashView<'b> {
     fn of(bash: &'b BashExecution) -> Self {
-        let (end, failed) = match (bash.cancelled, bash.exit_code) {
-            (true, _) => ("(cancelled)".to_owned(), true),
-            (false, Some(0)) => (String::new(), false),
-            (false, Some(code)) => (format!("(exit {code})"), true),
-            (false, None) => ("(no exit code)".to_owned(), true),
-        };
+        let (end, failed) = end_of(bash.cancelled, bash.exit_code);
         Self {
             command: &bash.command,
             output: &bash.output,
@@ -268,6 +280,16 @@ impl<'b> BashView<'b> {
             failed,
             full_output: bash.full_output_path.as_deref(),
         }
+    }
+}
+
+/// What is said of the end of a command, and whether it failed.
+pub(super) fn end_of(cancelled: bool, exit_code: Option<i32>) -> (String, bool) {
+    match (cancelled, exit_code) {
+        (true, _) => ("(cancelled)".to_owned(), true),
+        (false, Some(0)) => (String::new(), false),
+        (false, Some(code)) => (format!("(exit {code})"), true),
+        (false, None) => ("(no exit code)".to_owned(), true),
     }
 }
 

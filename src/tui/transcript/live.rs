@@ -9,6 +9,7 @@ use super::item::Item;
 use crate::{
     protocol::{
         AgentMessage, Event, PartialArguments, StreamEvent,
+        command::BashResult,
         event::CallLabel,
         message::{AssistantMessage, Block},
         stream::PartialMessage,
@@ -88,8 +89,8 @@ pub struct LiveCommand {
     pub output: String,
     /// When it began.
     pub since: u64,
-    /// It is over.
-    pub ended: bool,
+    /// What came of it; none while it runs.
+    pub ended: Option<BashResult>,
 }
 
 impl Live {
@@ -174,19 +175,28 @@ impl Live {
         }
     }
 
-    /// The user's command of this id is over. It stays until its entry comes, unless it `failed` to run.
-    pub fn command_over(&mut self, id: &str, failed: bool) {
-        if failed {
-            self.commands.retain(|command| command.id != id);
-        } else if let Some(command) = self.commands.iter_mut().find(|command| command.id == id) {
-            command.ended = true;
+    /// The user's command of this id is over. It stays until its entry comes; without a result it did not run.
+    pub fn command_over(&mut self, id: &str, result: Option<BashResult>) {
+        match result {
+            None => self.commands.retain(|command| command.id != id),
+            Some(result) => {
+                if let Some(command) = self.commands.iter_mut().find(|command| command.id == id) {
+                    command.ended = Some(result);
+                }
+            }
         }
+    }
+
+    /// A command of the user runs.
+    #[must_use]
+    pub fn runs_command(&self) -> bool {
+        self.commands.iter().any(|command| command.ended.is_none())
     }
 
     /// Something in it changes as time passes.
     #[must_use]
     pub fn is_moving(&self) -> bool {
-        self.commands.iter().any(|command| !command.ended) || self.calls.iter().any(|call| call.ended.is_none())
+        self.runs_command() || self.calls.iter().any(|call| call.ended.is_none())
     }
 }
 

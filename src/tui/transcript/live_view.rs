@@ -5,7 +5,7 @@ use std::ops::Range;
 use serde_json::Value;
 
 use super::{
-    entry::{BashView, CallState, bash_lines, call_lines, hidden_thinking},
+    entry::{BashView, CallState, bash_lines, call_lines, end_of, hidden_thinking},
     layout::LayoutContext,
     live::{Live, LiveBlock, LiveCommand},
 };
@@ -87,12 +87,16 @@ fn parted(lines: usize) -> usize {
 
 impl LiveCommand {
     fn lines(&self, context: &LayoutContext<'_>) -> Vec<StyledLine> {
+        let (end, failed) = match &self.ended {
+            None => ("Running... (escape to cancel)".to_owned(), false),
+            Some(result) => end_of(result.cancelled, result.exit_code),
+        };
         let view = BashView {
             command: &self.command,
             output: &self.output,
             excluded: self.excluded,
-            end: (!self.ended).then(|| "Running... (escape to cancel)".to_owned()),
-            failed: false,
+            end: Some(end),
+            failed,
             full_output: None,
         };
         bash_lines(&view, false, context)

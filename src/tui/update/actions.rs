@@ -140,7 +140,7 @@ impl Model {
             effects.push(Effect::Send(Command::Abort, Purpose::Plain));
             return effects;
         }
-        if self.transcript.live.commands.iter().any(|command| !command.ended) {
+        if self.transcript.live.runs_command() {
             return vec![Effect::Send(Command::AbortBash, Purpose::Plain)];
         }
         if self.editor.starts_with_bang() {

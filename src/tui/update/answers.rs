@@ -25,10 +25,15 @@ impl Model {
                 self.transcript.notice(NoticeLevel::Error, error.to_string());
             }
             (Purpose::Bash(id), result) => {
-                self.transcript.live.command_over(&id, result.is_err());
-                if let Err(error) = result {
-                    self.transcript.notice(NoticeLevel::Error, error.to_string());
-                }
+                let ended = match result {
+                    Ok(Reply::Bash(result)) => Some(result),
+                    Ok(_) => None,
+                    Err(error) => {
+                        self.transcript.notice(NoticeLevel::Error, error.to_string());
+                        None
+                    }
+                };
+                self.transcript.live.command_over(&id, ended);
             }
             (Purpose::TakeBack, Ok(Reply::Queue { steering, follow_up })) => {
                 let texts: Vec<String> = steering.into_iter().chain(follow_up).collect();

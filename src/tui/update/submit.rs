@@ -55,7 +55,7 @@ impl Model {
         if command.is_empty() {
             return Vec::new();
         }
-        if self.transcript.live.commands.iter().any(|running| !running.ended) {
+        if self.transcript.live.runs_command() {
             self.transcript.notice(NoticeLevel::Warning, "A command is running already; escape ends it.");
             self.editor.set_text(text);
             return Vec::new();
@@ -67,7 +67,7 @@ impl Model {
             excluded,
             output: String::new(),
             since: self.now,
-            ended: false,
+            ended: None,
         });
         let run = Command::Bash { id: Some(id.clone()), command: command.to_owned(), exclude_from_context: excluded };
         vec![Effect::Send(run, Purpose::Bash(id))]
