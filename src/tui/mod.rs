@@ -35,6 +35,7 @@ mod outside;
 pub mod overlay;
 pub mod queue;
 pub mod screen;
+pub mod search;
 pub mod settings;
 pub mod start_page;
 pub mod surroundings;

@@ -11,6 +11,7 @@ use super::{
     look::Look,
     overlay::{Overlay, OverlayContext},
     queue::LocalQueue,
+    search::Search,
     settings::ScreenSettings,
     start_page::StartPage,
     surroundings::Surroundings,
@@ -89,6 +90,8 @@ pub struct Model {
     pub transcript: Transcript,
     /// The text that is being written.
     pub editor: Editor,
+    /// The search in the conversation.
+    pub search: Option<Search>,
     /// Completion of it.
     pub menu: Option<Menu>,
     /// What completion knows.
@@ -154,6 +157,7 @@ impl Model {
                 editor
             },
             menu: None,
+            search: None,
             completion: Completion::default(),
             overlays: Vec::new(),
             queue: LocalQueue::default(),

@@ -45,6 +45,7 @@ use super::{
         tools::{self, ToolState},
         tree::{TextsFound, TextsWork},
     },
+    search::entries_with,
     start_page::StartPage,
     working::WorkContext,
 };
@@ -66,6 +67,8 @@ pub enum Work {
     StartPage,
     /// List the slash commands of skills, templates and extensions.
     Commands,
+    /// Find the entries of the conversation that hold a text in small letters.
+    Search(String),
     /// List the files of a folder, for completion.
     ListFiles(PathBuf),
     /// Find files that fit what is written.
@@ -153,6 +156,8 @@ pub enum WorkDone {
     StartPage(Box<StartPage>),
     /// Slash commands.
     Commands(Arc<[CommandInfo]>),
+    /// Entries that hold a text, by their places in the file.
+    Searched(String, Arc<[usize]>),
     /// The files of the folder.
     Files(Arc<FileIndex>),
     /// Files that fit the text of that revision.
@@ -200,6 +205,7 @@ impl Work {
             Self::Gauges => "gauges",
             Self::StartPage => "start page",
             Self::Commands => "commands",
+            Self::Search(_) => "search",
             Self::ListFiles(_) | Self::MatchFiles(_) | Self::CompletePath(..) => "completion",
             Self::Cost => "cost",
             Self::Export(_) => "export",
@@ -232,6 +238,10 @@ impl Work {
         match self {
             Self::Branch(folder) => context.send(WorkDone::Branch(super::git::branch(&folder))),
             Self::Gauges => context.send(WorkDone::Gauges(Box::new(Gauges::of(&context.shared)))),
+            Self::Search(query) => {
+                let found = context.shared.tree().map(|tree| entries_with(&tree, &query)).unwrap_or_default();
+                context.send(WorkDone::Searched(query, found.into()));
+            }
             Self::ListFiles(folder) => {
                 let index = FileIndex::build(&folder, MAX_FILES, &context.cancelled);
                 context.send(WorkDone::Files(Arc::new(index)));

@@ -134,6 +134,20 @@ impl Transcript {
         self.scroll = Scroll::Bottom;
     }
 
+    /// Shows the entry at a place of the file, with the first line of it that holds `query` (in small letters) in the
+    /// upper part of the view.
+    pub fn show(&mut self, position: usize, query: &str, height: usize, context: &LayoutContext<'_>) {
+        let Some(item) = self.items.iter().position(|item| item.position() == Some(position)) else { return };
+        let rows = self.rows_of(item, context);
+        let lines = self.lines_between(item, 0..rows, context);
+        let line = lines.iter().position(|line| line.text().to_lowercase().contains(query)).unwrap_or(0);
+        self.scroll = Scroll::At { item, line };
+        let above = self.upwards(item, line, height / 3, context);
+        if let Some(first) = above.first() {
+            self.scroll = Scroll::At { item: first.item, line: first.range.start };
+        }
+    }
+
     /// Puts the last prompt above the view on top.
     pub fn to_previous_prompt(&mut self, height: usize, context: &LayoutContext<'_>) {
         let Some(top) = self.visible(height, context).into_iter().next() else { return };

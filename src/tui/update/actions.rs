@@ -87,6 +87,7 @@ impl Model {
             Action::ForkSession => self.slash("fork"),
             Action::ResumeSession => self.slash("resume"),
             Action::CopyMessage if self.editor.is_empty() => self.slash("copy"),
+            Action::Search if fullscreen => self.open_search(),
             Action::ScrollPageUp if fullscreen => self.scrolled(|rows| -page(rows)),
             Action::ScrollPageDown if fullscreen => self.scrolled(page),
             Action::ScrollHalfPageUp if fullscreen => self.scrolled(|rows| -half(rows)),

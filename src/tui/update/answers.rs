@@ -71,6 +71,7 @@ impl Model {
             WorkDone::Files(index) => effects.extend(self.listed_files(index.clone())),
             WorkDone::FileMenu(menu, revision) => self.matched_files(menu.as_ref(), *revision),
             WorkDone::Path(found, revision) => self.completed_path(found, *revision),
+            WorkDone::Searched(query, found) => self.searched(query, found),
             WorkDone::StartPage(page) => self.start_page = (**page).clone(),
             WorkDone::Saved(saved) => self.saved(saved),
             done => effects.extend(commands::worked(self, done)),

@@ -41,12 +41,18 @@ impl Model {
         if !self.overlays.is_empty() {
             return self.tell_overlay(|overlay, context| overlay.on_key(key, context));
         }
+        if self.search.is_some() {
+            return self.search_key(key);
+        }
         self.prompt_key(key)
     }
 
     fn pasted(&mut self, text: &str) -> Vec<Effect> {
         if !self.overlays.is_empty() {
             return self.tell_overlay(|overlay, context| overlay.on_paste(text, context));
+        }
+        if self.search.is_some() {
+            return self.search_paste(text);
         }
         self.editor.paste(text);
         self.edited_by_hand()

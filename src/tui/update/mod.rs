@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`input`] | keys, pastes, the mouse |
 //! | [`actions`] | what keys do when nothing stands before the editor |
+//! | [`search`] | the search in the conversation |
 //! | [`submit`] | what becomes of a text that is sent |
 //! | [`agent`] | what happened in the agent |
 //! | [`completion`] | completion of the text |
@@ -14,6 +15,7 @@ mod agent;
 mod answers;
 pub mod completion;
 mod input;
+mod search;
 pub mod submit;
 
 #[cfg(test)]

@@ -11,11 +11,18 @@ pub mod regular;
 pub mod rest;
 pub mod status;
 
-use ratatui::layout::Rect;
+use ratatui::{layout::Rect, style::Style};
 
 use self::header::StartView;
 use super::{
-    keys::Action, model::Model, settings::Header, terminal::Frame, text::StyledLine, transcript::layout::LayoutContext,
+    keys::Action,
+    model::Model,
+    search::{self, Search},
+    settings::Header,
+    terminal::Frame,
+    text::StyledLine,
+    theme::ThemeColor,
+    transcript::layout::LayoutContext,
 };
 
 /// The rows of each part of a screen.
@@ -82,6 +89,16 @@ pub fn draw(model: &mut Model) -> Frame {
         Some(overlay) => overlay.draw(&mut frame, parts.prompt, &model.context()),
         None => prompt::draw(model, &mut frame, parts.prompt),
     }
+    if let Some(search) = &model.search {
+        // The status line makes room, and the cursor goes there.
+        frame.clear(parts.status, Style::new());
+        let state = search.state();
+        let room = parts.status.width.saturating_sub(u16::try_from(state.len() + 1).unwrap_or(0));
+        let line = Rect { width: room, ..parts.status };
+        search.input.draw(&mut frame, line, " Search: ", "", &model.theme);
+        let rest = Rect { x: room, width: parts.status.width - room, ..parts.status };
+        frame.line(rest, 0, &StyledLine::of(state, model.theme.fg(ThemeColor::Muted)));
+    }
     frame
 }
 
@@ -145,8 +162,13 @@ fn draw_transcript(model: &mut Model, frame: &mut Frame, area: Rect) {
         let parts = transcript.visible(usize::from(area.height), context);
         transcript.lines(&parts, context)
     });
+    let query = model.search.as_ref().and_then(Search::query);
+    let style = model.theme.on(ThemeColor::SearchMatchText, ThemeColor::SearchMatchBg);
     for (row, line) in (0..area.height).zip(&lines) {
         frame.line(area, row, line);
+        if let Some(query) = &query {
+            search::mark(frame, area, row, line, query, style);
+        }
     }
 }
 
