@@ -36,6 +36,7 @@ pub mod overlay;
 pub mod queue;
 pub mod screen;
 pub mod search;
+pub mod selection;
 pub mod settings;
 pub mod start_page;
 pub mod surroundings;

@@ -12,6 +12,7 @@ use super::{
     overlay::{Overlay, OverlayContext},
     queue::LocalQueue,
     search::Search,
+    selection::Selection,
     settings::ScreenSettings,
     start_page::StartPage,
     surroundings::Surroundings,
@@ -90,6 +91,8 @@ pub struct Model {
     pub transcript: Transcript,
     /// The text that is being written.
     pub editor: Editor,
+    /// What the mouse selects.
+    pub selection: Option<Selection>,
     /// The search in the conversation.
     pub search: Option<Search>,
     /// Completion of it.
@@ -157,6 +160,7 @@ impl Model {
                 editor
             },
             menu: None,
+            selection: None,
             search: None,
             completion: Completion::default(),
             overlays: Vec::new(),

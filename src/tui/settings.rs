@@ -27,6 +27,18 @@ pub enum ExitOutput {
     ResumeHint,
 }
 
+/// When the place in the conversation is shown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Scrollbar {
+    /// Away from the end.
+    #[default]
+    Auto,
+    /// Whenever there is more than is seen.
+    Always,
+    /// Never.
+    Hidden,
+}
+
 /// How much is shown at the start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Header {
@@ -52,6 +64,8 @@ pub struct ScreenSettings {
     pub double_escape: DoubleEscape,
     /// `fullscreenExitOutput`.
     pub exit_output: ExitOutput,
+    /// `fullscreenScrollbar`.
+    pub scrollbar: Scrollbar,
     /// `theme`.
     pub theme: String,
     /// `editorPaddingX`, columns.
@@ -95,6 +109,11 @@ impl ScreenSettings {
             exit_output: match settings.word(&["fullscreenExitOutput"], &["transcript", "resume-hint"]) {
                 "resume-hint" => ExitOutput::ResumeHint,
                 _ => ExitOutput::Transcript,
+            },
+            scrollbar: match settings.word(&["fullscreenScrollbar"], &["auto", "always", "hidden"]) {
+                "always" => Scrollbar::Always,
+                "hidden" => Scrollbar::Hidden,
+                _ => Scrollbar::Auto,
             },
             theme: settings.text(&["theme"]).unwrap_or("system").to_owned(),
             editor_padding: small(&["editorPaddingX"], 0..=3, 0),

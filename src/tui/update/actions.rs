@@ -70,6 +70,7 @@ impl Model {
             Action::ExternalEditor => vec![Effect::EditOutside(self.editor.text())],
             Action::CycleThinking => vec![Effect::Send(Command::CycleThinkingLevel, Purpose::Plain)],
             Action::NextModel => vec![Effect::Send(Command::CycleModel, Purpose::Plain)],
+            Action::PreviousModel => self.previous_model(),
             Action::ToggleThinking => {
                 self.transcript.toggle_thinking();
                 Vec::new()
@@ -113,6 +114,22 @@ impl Model {
             _ => return None,
         };
         Some(effects)
+    }
+
+    /// The model before the one that is selected, of those that ctrl+p goes through.
+    fn previous_model(&self) -> Vec<Effect> {
+        let models = match self.facts.scope.as_ref() {
+            [] => self.facts.catalogue.now().available(),
+            scope => scope.to_vec(),
+        };
+        let current = self.facts.model.as_ref().map(|model| model.reference());
+        let at = models.iter().position(|model| Some(model.reference()) == current);
+        let before = match at {
+            Some(0) | None => models.last(),
+            Some(at) => models.get(at - 1),
+        };
+        let other = before.filter(|model| Some(model.reference()) != current);
+        other.map(|model| Effect::Send(Command::SetModel(model.reference()), Purpose::Plain)).into_iter().collect()
     }
 
     /// Runs a slash command by its name.

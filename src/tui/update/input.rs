@@ -4,14 +4,21 @@ use crate::tui::{
     effect::Effect,
     keys::{Action, Key},
     model::Model,
-    terminal::{InputEvent, Mouse, MouseKind},
+    selection::Selection,
+    terminal::{InputEvent, Mouse, MouseButton, MouseKind},
     view,
 };
 
 impl Model {
     pub(super) fn input(&mut self, event: InputEvent) -> Vec<Effect> {
         match event {
-            InputEvent::Key(key) => self.key(key),
+            InputEvent::Key(key) => {
+                let selected = self.selection.take().filter(Selection::is_something);
+                match selected {
+                    Some(selection) if self.keymap.is(key, Action::InputCopy) => vec![Effect::Copy(selection.text)],
+                    _ => self.key(key),
+                }
+            }
             InputEvent::Paste(text) => self.pasted(&text),
             InputEvent::Mouse(mouse) => self.mouse(mouse),
             InputEvent::Resize { columns, rows } => {
@@ -63,13 +70,38 @@ impl Model {
         match mouse.kind {
             MouseKind::WheelUp => self.scroll(-lines),
             MouseKind::WheelDown => self.scroll(lines),
+            MouseKind::Down(MouseButton::Left) => self.selection = Some(Selection::at(mouse.column, mouse.row)),
+            MouseKind::Drag(MouseButton::Left) => {
+                if let Some(selection) = &mut self.selection {
+                    selection.to = (mouse.column, mouse.row);
+                }
+            }
+            MouseKind::Up(MouseButton::Left) => return self.selected(),
             _ => {}
         }
         Vec::new()
     }
 
+    /// The mouse button came up: what is selected is copied, and stays marked until something else is done.
+    fn selected(&mut self) -> Vec<Effect> {
+        match self.selection.take().filter(Selection::is_something) {
+            Some(selection) if self.settings.copy_on_select && !selection.text.trim().is_empty() => {
+                let text = selection.text.clone();
+                self.selection = Some(selection);
+                self.flash(format!("Copied {} characters", text.chars().count()));
+                vec![Effect::Copy(text)]
+            }
+            selection => {
+                self.selection = selection;
+                Vec::new()
+            }
+        }
+    }
+
     /// Moves the view of the conversation by lines.
     pub(super) fn scroll(&mut self, lines: isize) {
+        // The text moves away below what was selected of it.
+        self.selection = None;
         view::with_layout(self, |transcript, rows, context| transcript.scroll_by(lines, rows, context));
     }
 }

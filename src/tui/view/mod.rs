@@ -9,6 +9,7 @@ pub mod numbers;
 pub mod prompt;
 pub mod regular;
 pub mod rest;
+mod scrollbar;
 pub mod status;
 
 use ratatui::{layout::Rect, style::Style};
@@ -89,6 +90,9 @@ pub fn draw(model: &mut Model) -> Frame {
         Some(overlay) => overlay.draw(&mut frame, parts.prompt, &model.context()),
         None => prompt::draw(model, &mut frame, parts.prompt),
     }
+    if let Some(selection) = &mut model.selection {
+        selection.draw(&mut frame);
+    }
     if let Some(search) = &model.search {
         // The status line makes room, and the cursor goes there.
         frame.clear(parts.status, Style::new());
@@ -158,9 +162,10 @@ fn parts(model: &Model, lines: &Lines) -> Parts {
 }
 
 fn draw_transcript(model: &mut Model, frame: &mut Frame, area: Rect) {
-    let lines = with_layout(model, |transcript, _, context| {
+    let (parts, lines) = with_layout(model, |transcript, _, context| {
         let parts = transcript.visible(usize::from(area.height), context);
-        transcript.lines(&parts, context)
+        let lines = transcript.lines(&parts, context);
+        (parts, lines)
     });
     let query = model.search.as_ref().and_then(Search::query);
     let style = model.theme.on(ThemeColor::SearchMatchText, ThemeColor::SearchMatchBg);
@@ -170,6 +175,7 @@ fn draw_transcript(model: &mut Model, frame: &mut Frame, area: Rect) {
             search::mark(frame, area, row, line, query, style);
         }
     }
+    scrollbar::draw(model, frame, area, &parts);
 }
 
 /// The first key of an action, as people read it.
