@@ -77,3 +77,30 @@ pub(super) fn gutter(text: String, style: Style) -> Hang {
     let rest = StyledSpan::new(" ".repeat(super::width_of(&text)), style);
     Hang { first: vec![StyledSpan::new(text, style)], rest: vec![rest] }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rows(text: &str, first_number: Option<u64>, width: usize) -> Vec<String> {
+        let rows = code(text, Language::named("rust"), first_number, width, &Theme::dark());
+        rows.iter().map(StyledLine::text).collect()
+    }
+
+    #[test]
+    fn code_keeps_its_blanks_and_has_numbers_where_they_are_wanted() {
+        assert_eq!(rows("fn a() {\n\tb  c\n}\n", None, 40), ["fn a() {", "    b  c", "}"]);
+        assert_eq!(rows("a\nb", Some(9), 40), [" 9 a", "10 b"]);
+        assert_eq!(rows("abcdefgh", Some(1), 6), ["1 abcd", "  efgh"]);
+    }
+
+    #[test]
+    fn tokens_have_their_colours_and_blanks_no_piece_of_their_own() {
+        let theme = Theme::dark();
+        let line = code_line("let x = 1;", Some(&mut Highlighter::new(Language::named("rust").unwrap())), &theme);
+        let pieces: Vec<(&str, Style)> = line.spans.iter().map(|span| (&*span.text, span.style)).collect();
+        assert_eq!(pieces[0], ("let ", theme.fg(ThemeColor::SyntaxKeyword)));
+        assert_eq!(pieces.last().unwrap(), &(";", theme.fg(ThemeColor::SyntaxPunctuation)));
+        assert_eq!(line.text(), "let x = 1;");
+    }
+}

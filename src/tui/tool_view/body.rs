@@ -30,7 +30,7 @@ const ERROR_ROWS: usize = 10;
 /// Arguments of any tool that are shown when it is folded.
 const ARGUMENTS: usize = 6;
 /// Bytes of texts whose difference is looked for before an edit is made.
-const PREVIEWED: usize = 64 << 10;
+const PREVIEWED: usize = 16 << 10;
 
 impl ToolCallView<'_> {
     /// The rows below the title.

@@ -61,7 +61,8 @@ mod tests {
     #[test]
     fn what_is_said_about_an_output_is_told_from_it() {
         let cut = "Showing lines 5-9 of 9. Full output: /tmp/x.log";
-        let table: [(&str, bool, &str, Option<&str>, &[&str]); 7] = [
+        type Case<'t> = (&'t str, bool, &'t str, Option<&'t str>, &'t [&'t str]);
+        let table: [Case<'_>; 7] = [
             ("out\n", false, "out\n", None, &[]),
             ("out\n\nCommand exited with code 9", true, "out", Some("Command exited with code 9"), &[]),
             ("out\n\nCommand exited with code 9", false, "out\n\nCommand exited with code 9", None, &[]),

@@ -94,7 +94,8 @@ mod tests {
     #[test]
     fn excerpts_count_rows_and_say_how_many_lines_are_hidden() {
         let style = Style::new();
-        let table: [(&str, &[&str], usize, &[&str], usize); 5] = [
+        type Case<'t> = (&'t str, &'t [&'t str], usize, &'t [&'t str], usize);
+        let table: [Case<'_>; 5] = [
             ("a\nb\nc\nd\n", &["c", "d"], 2, &["a", "b"], 2),
             ("a\n", &["a"], 0, &["a"], 0),
             ("", &[""], 0, &[""], 0),

@@ -118,3 +118,14 @@ fn nesting_has_an_end_and_no_text_is_lost_by_it() {
         assert!(format!("{document:?}").contains(last));
     }
 }
+
+#[test]
+fn the_parts_of_a_message_begin_where_they_stand() {
+    let text = "# a\n\n- b\n- c\n\n[d]: https://e.f\n\n1. g\n2. h\n";
+    let (document, places) = Document::parse_with_places(text);
+    assert_eq!(document, Document::parse(text));
+    let rest = |places: &[usize]| places.iter().map(|at| text[*at..].lines().next().unwrap()).collect::<Vec<_>>();
+    assert_eq!(rest(&places.blocks), ["# a", "- b", "1. g"]);
+    assert_eq!(rest(&places.items), ["1. g", "2. h"], "those of the last block");
+    assert_eq!(rest(&places.definitions), ["[d]: https://e.f"]);
+}
