@@ -19,6 +19,8 @@ pub enum Effect {
     Work(Work),
     /// Read the theme anew: what it is made from has changed.
     Retheme,
+    /// Try a theme out; none: use what the settings say again.
+    TryTheme(Option<String>),
     /// Open the user's editor on a text.
     EditOutside(String),
     /// Put a text into the clipboard.

@@ -341,6 +341,10 @@ impl ScreenState {
             Effect::Trust(answer) => self.trust(answer).await,
             Effect::Work(work) => self.work(work).await,
             Effect::Retheme => self.retheme(),
+            Effect::TryTheme(name) => {
+                self.model.look.tried = name;
+                self.retheme();
+            }
             Effect::Copy(text) => {
                 if !self.terminal.copy(&text) {
                     self.model.flash("The text is too long for the clipboard");

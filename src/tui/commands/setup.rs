@@ -11,6 +11,7 @@ use crate::{
             permissions::{self, PermissionSelector},
             settings::SettingsSelector,
             skills::SkillSelector,
+            theme::ThemeSelector,
             tools::ToolSelector,
             trust::TrustQuestion,
         },
@@ -20,6 +21,7 @@ use crate::{
 /// See the module.
 pub(super) const COMMANDS: &[SlashCommand] = &[
     SlashCommand { name: "settings", argument: "", description: "Look at settings and change them", run: settings },
+    SlashCommand { name: "theme", argument: "", description: "Choose colours", run: theme },
     SlashCommand { name: "trust", argument: "", description: "Trust the project, or not", run: trust },
     SlashCommand { name: "tools", argument: "", description: "Choose which tools the model may use", run: tools },
     SlashCommand { name: "skills", argument: "", description: "List the skills", run: skills },
@@ -34,9 +36,15 @@ pub(super) const COMMANDS: &[SlashCommand] = &[
 ];
 
 fn settings(model: &mut Model, _: &str) -> Vec<Effect> {
-    let (selector, effects) = SettingsSelector::new(&model.settings.all);
+    let (selector, effects) = SettingsSelector::new(&model.settings.all, model.look.themes.list());
     model.overlays.push(Box::new(selector));
     effects
+}
+
+fn theme(model: &mut Model, _: &str) -> Vec<Effect> {
+    let selector = ThemeSelector::new(model.look.themes.list(), &model.settings.theme);
+    model.overlays.push(Box::new(selector));
+    Vec::new()
 }
 
 fn trust(model: &mut Model, _: &str) -> Vec<Effect> {

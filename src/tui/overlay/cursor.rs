@@ -99,7 +99,9 @@ mod tests {
         ] {
             let mut cursor = Cursor::default();
             cursor.place(0, 10, rows);
-            keys(pressed).into_iter().for_each(|key| drop(cursor.on_key(key, &Keymap::default(), 3, rows)));
+            for key in keys(pressed) {
+                cursor.on_key(key, &Keymap::default(), 3, rows);
+            }
             assert_eq!(cursor.at(), expected, "{pressed}");
         }
     }

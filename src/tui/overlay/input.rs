@@ -138,7 +138,9 @@ mod tests {
             ("up down enter tab", ""),
         ] {
             let mut input = LineInput::default();
-            keys(pressed).into_iter().for_each(|key| drop(input.on_key(key, &Keymap::default())));
+            for key in keys(pressed) {
+                input.on_key(key, &Keymap::default());
+            }
             assert_eq!(input.text(), expected, "{pressed}");
         }
     }

@@ -9,7 +9,7 @@
 //! | [`session`] | the list of sessions |
 //! | [`tree`] | the session's tree |
 //! | [`fork`], [`undo`], [`jobs`] | messages to fork before, changes of files, background jobs |
-//! | [`settings`], [`saving`] | settings, and how selectors save them |
+//! | [`settings`], [`mod@theme`], [`saving`] | settings, the theme, and how selectors save them |
 //! | [`tools`], [`skills`], [`permissions`], [`trust`] | what the agent may use |
 //! | [`mod@confirm`], [`text_view`] | yes or no, and a text to be read |
 
@@ -31,6 +31,7 @@ pub mod skills;
 #[cfg(test)]
 pub mod testing;
 pub mod text_view;
+pub mod theme;
 pub mod tools;
 pub mod tree;
 pub mod trust;

@@ -54,12 +54,14 @@ impl Model {
     }
 
     /// Settings were saved, or not: they hold in any case.
-    fn saved(&mut self, saved: &Saved) {
-        self.settings = ScreenSettings::from_value(&saved.all);
+    fn saved(&mut self, saved: &Saved) -> Vec<Effect> {
+        let before = std::mem::replace(&mut self.settings, ScreenSettings::from_value(&saved.all));
         match &saved.told {
             Ok(told) => self.flash(told.clone()),
             Err(error) => self.transcript.notice(NoticeLevel::Error, error.clone()),
         }
+        let other_theme = before.theme != self.settings.theme;
+        other_theme.then_some(Effect::TryTheme(None)).into_iter().collect()
     }
 
     pub(super) fn worked(&mut self, done: &WorkDone) -> Vec<Effect> {
@@ -73,7 +75,7 @@ impl Model {
             WorkDone::Path(found, revision) => self.completed_path(found, *revision),
             WorkDone::Searched(query, found) => self.searched(query, found),
             WorkDone::StartPage(page) => self.start_page = (**page).clone(),
-            WorkDone::Saved(saved) => self.saved(saved),
+            WorkDone::Saved(saved) => effects.extend(self.saved(saved)),
             done => effects.extend(commands::worked(self, done)),
         }
         effects.extend(self.tell_overlays(|overlay, context| overlay.on_worked(done, context)));

@@ -30,6 +30,12 @@ fn fruit() -> List<Fruit> {
     ])
 }
 
+fn press(list: &mut List<Fruit>, pressed: &str) {
+    for key in keys(pressed) {
+        list.on_key(key, &Keymap::default());
+    }
+}
+
 fn drawn(list: &List<Fruit>, rows: u16) -> String {
     let mut frame = Frame::new(24, rows);
     list.draw(&mut frame, Rect::new(0, 0, 24, rows), "  None", &Theme::plain());
@@ -61,7 +67,7 @@ fn keys_move_search_and_choose() {
 fn headings_stand_above_their_items_while_nothing_is_searched() {
     let mut list = fruit();
     assert_eq!(drawn(&list, 6), "Trees\n→ apple\n  pear\n  plum\nVines\n  grape");
-    keys("p").into_iter().for_each(|key| drop(list.on_key(key, &Keymap::default())));
+    press(&mut list, "p");
     let mut rows: Vec<String> = drawn(&list, 6).lines().map(|line| line[2..].trim().to_owned()).collect();
     rows.sort();
     assert!(!rows.iter().any(|row| row == "Trees") && rows.len() == 4, "{rows:?}");
@@ -84,7 +90,7 @@ fn the_mark_stays_on_its_item_when_others_come() {
 fn how_far_the_mark_is_is_told_where_not_all_is_seen() {
     let mut list = fruit();
     assert_eq!((list.count(6), list.count(3)), (None, Some("(1/4)".to_owned())));
-    keys("down down").into_iter().for_each(|key| drop(list.on_key(key, &Keymap::default())));
+    press(&mut list, "down down");
     assert_eq!(list.count(3).as_deref(), Some("(4/4)"));
     list.on_paste("zz");
     assert_eq!(list.count(3), None);

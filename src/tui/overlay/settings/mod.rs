@@ -23,6 +23,7 @@ use super::{
     list::{List, Pressed},
     panel::{Panel, hints, note, notes, title},
     saving::Save,
+    theme::ThemeSelector,
 };
 use crate::{
     protocol::{
@@ -52,14 +53,16 @@ pub struct SettingsSelector {
     /// The value that is being written, of the setting at that place.
     writes: Option<(usize, LineInput)>,
     problem: Option<String>,
+    /// The themes that there are.
+    themes: Vec<String>,
 }
 
 impl SettingsSelector {
-    /// The list with the values in force, and what is to be done for it.
+    /// The list with the values in force, and what is to be done for it. `themes` are those that there are.
     #[must_use]
-    pub fn new(in_force: &Value) -> (Self, Vec<Effect>) {
+    pub fn new(in_force: &Value, themes: Vec<String>) -> (Self, Vec<Effect>) {
         let rows = LISTED.iter().map(|listed| Row::new(listed, in_force)).collect();
-        let selector = Self { list: List::new(rows), files: None, writes: None, problem: None };
+        let selector = Self { list: List::new(rows), files: None, writes: None, problem: None, themes };
         (selector, vec![Effect::Work(Work::ReadSettings)])
     }
 
@@ -67,6 +70,10 @@ impl SettingsSelector {
     fn change(&mut self, at: usize) -> Outcome {
         let row = &self.list.items()[at];
         let own = self.own_value(at);
+        if row.key() == "theme" {
+            let current = own.as_ref().and_then(Value::as_str).unwrap_or_else(|| row.default());
+            return Outcome::Open(Box::new(ThemeSelector::new(self.themes.clone(), current)), Vec::new());
+        }
         match value::next(row.listed.kind(), own.as_ref(), row.default()) {
             Some(next) => self.set(at, next),
             None => {

@@ -4,7 +4,7 @@ use super::*;
 use crate::tui::overlay::testing::{World, told};
 
 fn selector(values: Value) -> SettingsSelector {
-    let (mut selector, effects) = SettingsSelector::new(&values);
+    let (mut selector, effects) = SettingsSelector::new(&values, Vec::new());
     assert_eq!(effects, [Effect::Work(Work::ReadSettings)]);
     let files = Settings::from_value(values.as_object().unwrap().clone());
     let read = WorkDone::SettingsRead(Box::new(files), values);
@@ -56,6 +56,11 @@ fn what_the_agent_must_know_at_once_it_is_told() {
 }
 
 #[test]
+fn themes_have_a_list_of_their_own() {
+    assert_eq!(told(&World::default().press(&mut selector(json!({})), "enter")), "open");
+}
+
+#[test]
 fn a_value_that_makes_no_sense_is_told_and_not_saved() {
     let world = World::default();
     let mut selector = selector(json!({}));
@@ -74,7 +79,7 @@ fn where_a_value_comes_from_is_said() {
     let files = Settings::load(&user, Some(&project));
     let mut in_force = files.effective();
     in_force["tuiMode"] = json!("fullscreen");
-    let (mut selector, _) = SettingsSelector::new(&in_force);
+    let (mut selector, _) = SettingsSelector::new(&in_force, Vec::new());
     selector.on_worked(&WorkDone::SettingsRead(Box::new(files), in_force), &world.context());
     let picture = world.draw(&selector, 80, 24);
     assert!(picture.contains("project  false"), "{picture}");
@@ -91,7 +96,7 @@ fn a_file_that_cannot_be_saved_to_is_told() {
     let dir = tempfile::tempdir().unwrap();
     let user = dir.path().join("settings.json");
     std::fs::write(&user, "{ broken").unwrap();
-    let (mut selector, _) = SettingsSelector::new(&json!({}));
+    let (mut selector, _) = SettingsSelector::new(&json!({}), Vec::new());
     let files = Box::new(Settings::load(&user, None));
     selector.on_worked(&WorkDone::SettingsRead(files, json!({})), &world.context());
     assert!(world.draw(&selector, 80, 24).contains("cannot be saved: mend the file"));

@@ -70,14 +70,8 @@ impl Shape {
 
     /// The number of entries.
     #[must_use]
-    pub fn len(&self) -> usize {
+    pub fn count(&self) -> usize {
         self.kinds.len()
-    }
-
-    /// True without entries.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.kinds.is_empty()
     }
 
     /// Whether an entry is on the branch in use.
@@ -134,7 +128,7 @@ impl Shape {
     #[must_use]
     pub fn nearest(&self, rows: &Rows, entry: u32) -> Option<usize> {
         let up = |entry: &u32| Some(self.parents[*entry as usize]).filter(|parent| *parent != NONE);
-        let mut way = std::iter::successors((entry as usize).lt(&self.len()).then_some(entry), up);
+        let mut way = std::iter::successors((entry as usize).lt(&self.count()).then_some(entry), up);
         way.find_map(|entry| rows.row_of(entry))
     }
 }
