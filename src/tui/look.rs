@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::{
     terminal::Report,
-    theme::{ColorLevel, TerminalColors, Theme, ThemeChoice, Themes},
+    theme::{Appearance, ColorLevel, Stamp, TerminalColors, Theme, ThemeChoice, Themes},
 };
 use crate::actors::shared::AgentShared;
 
@@ -47,15 +47,28 @@ impl Look {
         true
     }
 
+    /// What the file of the theme is now that the setting means; none where it has no file.
+    #[must_use]
+    pub fn stamp(&self, setting: &str) -> Option<Stamp> {
+        self.themes.stamp(&self.name(setting))
+    }
+
+    fn name(&self, setting: &str) -> String {
+        let choice = ThemeChoice::of_setting(setting);
+        self.tried.clone().unwrap_or_else(|| choice.name(self.appearance()).to_owned())
+    }
+
+    fn appearance(&self) -> Appearance {
+        self.colors.appearance(self.colorfgbg.as_deref())
+    }
+
     /// The theme that the setting means. Reads its file, where it has one.
     ///
     /// # Errors
     /// There is no such theme, or its file is not valid; with one that can be used in its place.
     pub fn theme(&self, setting: &str) -> Result<Theme, (String, Theme)> {
-        let appearance = self.colors.appearance(self.colorfgbg.as_deref());
-        let choice = ThemeChoice::of_setting(setting);
-        let name = self.tried.as_deref().unwrap_or_else(|| choice.name(appearance));
-        match self.themes.load(name, &self.colors, appearance) {
+        let appearance = self.appearance();
+        match self.themes.load(&self.name(setting), &self.colors, appearance) {
             Ok(theme) => Ok(theme.lowered(self.level)),
             Err(error) => {
                 let system = Theme::system(&self.colors, appearance).lowered(self.level);
@@ -68,7 +81,6 @@ impl Look {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tui::theme::Appearance;
 
     #[test]
     fn a_pair_of_themes_follows_the_ground() {

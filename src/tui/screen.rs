@@ -2,102 +2,52 @@
 //!
 //! A key is drawn at once. What streams in is drawn at most 60 times a second: the bus hands over its next batch when the
 //! one before was drawn, and deltas merge meanwhile. While the terminal is slow, frames are left out.
+//!
+//! | file | what |
+//! |---|---|
+//! | [`effects`] | what the model wants done |
+//! | [`frames`] | when frames are drawn |
+//! | [`replace`] | another session in the place of the one in front |
+//! | [`theme`] | the theme in use, and its file |
+//! | [`memory`] | what is known beyond the life of a screen |
 
-use std::{
-    path::PathBuf,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-    time::Duration,
-};
+mod effects;
+mod frames;
+mod memory;
+mod replace;
+mod theme;
+
+use std::sync::Arc;
 
 use ractor::{Actor, ActorCell, ActorId, ActorProcessingErr, ActorRef, SupervisionEvent};
 use tokio::time::Instant;
 
 use super::{
-    effect::{Effect, Purpose},
+    effect::Purpose,
     facts::AgentFacts,
     model::{Model, Msg},
     overlay::{login::first_run, trust::TrustQuestion},
     terminal::{InputEvent, Terminal, TerminalOptions},
+    theme::Stamp,
     view,
-    work::{Work, WorkDone},
-    working::{WorkContext, Working},
+    work::WorkDone,
 };
 use crate::{
     actors::{
         address::{Addr, Recipient},
-        agent_factory::{AgentFactory, MadeAgent},
-        event_bus::BusMsg,
+        agent_factory::AgentFactory,
         front::{client::AgentClient, voice},
-        replacing::{ReplaceWork, Replaced, Replacing},
+        replacing::Replaced,
         reply::{CommandResult, ReplyTo},
         runtime::Parts,
-        shared::AgentShared,
-        spawn::{ended, spawn_worker},
+        spawn::ended,
         subscriber::{Delivered, Delivery, SubscriberKind},
     },
     extensions::backstage::WantedSession,
-    protocol::{
-        Command, Reply,
-        command::{Input, QueueKind},
-        event::NoticeLevel,
-        session_change::SessionChange,
-    },
-    store::trust::TrustAnswer,
+    protocol::{Command, Reply, command::QueueKind},
 };
 
-/// The time between two frames of what streams in.
-const FRAME: Duration = Duration::from_millis(16);
-/// How often things that move by themselves are drawn.
-const TICK: Duration = Duration::from_millis(view::status::SPINNER_MS);
-
-/// What the first screen begins with.
-#[derive(Clone, Debug, Default)]
-pub struct FirstWords {
-    /// What is said first.
-    pub prompts: Vec<Input>,
-    /// A slash command, before that.
-    pub command: Option<&'static str>,
-    /// What the project brings, when somebody is to be asked about it before all else.
-    pub ask_trust: Option<Vec<PathBuf>>,
-}
-
-/// What is known beyond the life of a screen.
-pub struct ScreenMemory(Mutex<Remembered>);
-
-struct Remembered {
-    /// The agent in front.
-    agent: Arc<AgentShared>,
-    /// It takes commands.
-    opened: bool,
-    /// The text that was being written.
-    draft: String,
-    /// What is to be said first.
-    prompts: Vec<Input>,
-    /// The slash command to begin with.
-    first: Option<&'static str>,
-    /// What the project brings, when somebody is to be asked about it.
-    ask_trust: Option<Vec<PathBuf>>,
-}
-
-impl ScreenMemory {
-    /// What the first screen is to know.
-    #[must_use]
-    pub fn new(agent: Arc<AgentShared>, first: FirstWords) -> Self {
-        let FirstWords { prompts, command, ask_trust } = first;
-        let draft = String::new();
-        Self(Mutex::new(Remembered { agent, opened: false, draft, prompts, first: command, ask_trust }))
-    }
-
-    /// The agent in front.
-    #[must_use]
-    pub fn agent(&self) -> Arc<AgentShared> {
-        self.lock().agent.clone()
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Remembered> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
+pub use memory::{FirstWords, ScreenMemory};
 
 /// What the screen begins with.
 pub struct ScreenArgs {
@@ -147,6 +97,8 @@ pub enum ScreenMsg {
     Frame,
     /// Things that move by themselves have moved.
     Tick,
+    /// It is time to see whether the theme's file is another one.
+    LookAtTheme,
 }
 
 /// Who wants another session.
@@ -173,6 +125,9 @@ pub struct ScreenState {
     dirty: bool,
     frame_due: bool,
     tick_due: bool,
+    /// What the theme's file was when it was read; none for a theme without a file.
+    theme_file: Option<Stamp>,
+    theme_due: bool,
     /// Another program has the terminal.
     away: bool,
     ending: bool,
@@ -220,6 +175,8 @@ impl Actor for Screen {
             dirty: true,
             frame_due: false,
             tick_due: false,
+            theme_file: None,
+            theme_due: false,
             away: false,
             ending: false,
         };
@@ -291,6 +248,14 @@ impl Actor for Screen {
                     state.draw();
                 }
             }
+            ScreenMsg::LookAtTheme => {
+                state.theme_due = false;
+                if state.model.look.stamp(&state.model.settings.theme) != state.theme_file {
+                    state.retheme();
+                    state.draw();
+                }
+                state.look_at_theme_later();
+            }
             ScreenMsg::Tick => {
                 state.tick_due = false;
                 state.update(Msg::Tick).await;
@@ -331,76 +296,6 @@ impl ScreenState {
         self.dirty = true;
         for effect in effects {
             self.carry_out(effect).await;
-        }
-    }
-
-    async fn carry_out(&mut self, effect: Effect) {
-        match effect {
-            Effect::Send(command, purpose) => self.send(command, purpose),
-            Effect::Replace(change) => self.replace(change, None).await,
-            Effect::Trust(answer) => self.trust(answer).await,
-            Effect::Work(work) => self.work(work).await,
-            Effect::Retheme => self.retheme(),
-            Effect::TryTheme(name) => {
-                self.model.look.tried = name;
-                self.retheme();
-            }
-            Effect::Copy(text) => {
-                if !self.terminal.copy(&text) {
-                    self.model.flash("The text is too long for the clipboard");
-                }
-            }
-            Effect::Title(title) => self.terminal.set_title(&title),
-            Effect::Notify(notification) => self.terminal.notify(&notification),
-            Effect::EditOutside(text) => self.edit_outside(text),
-            Effect::Suspend => {
-                self.terminal.suspend();
-                self.dirty = true;
-            }
-            Effect::Quit => self.end(0),
-            Effect::HangUp => self.end(129),
-        }
-    }
-
-    fn find_themes(&mut self) {
-        let warnings = self.model.look.find(&self.agent.shared);
-        warnings.iter().for_each(|warning| self.model.said(&format!("Warning: {warning}")));
-    }
-
-    fn retheme(&mut self) {
-        let Model { look, settings, theme, .. } = &mut *self.model;
-        match look.theme(&settings.theme) {
-            Ok(found) => *theme = found,
-            Err((error, other)) => {
-                *theme = other;
-                self.model.transcript.notice(NoticeLevel::Error, error);
-            }
-        }
-    }
-
-    /// Follows a decision about the project: what it brings is read now, or left alone.
-    async fn trust(&mut self, answer: TrustAnswer) {
-        if let Err(error) = self.factory.trust(&self.agent.shared.config.cwd, answer) {
-            self.model.transcript.notice(NoticeLevel::Error, format!("The decision cannot be remembered: {error}"));
-        }
-        if answer.trusted {
-            self.replace(SessionChange::Reload, None).await;
-        } else {
-            self.begin().await;
-        }
-    }
-
-    fn send(&self, command: Command, purpose: Purpose) {
-        let (me, agent) = (self.me.clone(), self.agent.shared.id.clone());
-        self.agent.send(command, ReplyTo::new(move |result| me.tell(ScreenMsg::Answered(purpose, agent, result))));
-    }
-
-    async fn work(&mut self, work: Work) {
-        let to = Recipient::new(self.me.clone(), ScreenMsg::Worked);
-        let context = WorkContext::new(self.model.surroundings.clone(), self.agent.shared.clone(), to);
-        let name = work.name();
-        if let Err(exit) = spawn_worker("Working", name, Working, context, work, self.myself.get_cell()).await {
-            self.model.transcript.notice(NoticeLevel::Error, format!("{name}: {}", exit.cause()));
         }
     }
 
@@ -482,124 +377,6 @@ impl ScreenState {
     async fn look(&mut self) {
         let facts = AgentFacts::of(&self.agent.shared, self.model.facts.commands.clone());
         self.update(Msg::Facts(Box::new(facts))).await;
-    }
-
-    async fn wanted(&mut self, WantedSession { agent, change, then }: WantedSession) {
-        if agent != self.agent.shared.id {
-            then(Err(format!("the agent {agent} is not in front of anybody any more")));
-        } else if self.replacing.is_some() {
-            then(Err("the session is being replaced already".to_owned()));
-        } else {
-            self.replace(change, Some(then)).await;
-        }
-    }
-
-    async fn replace(&mut self, change: SessionChange, wisher: Wisher) {
-        if self.replacing.is_some() {
-            return self.model.flash("The session is being replaced already");
-        }
-        let work = ReplaceWork {
-            client: self.agent.clone(),
-            parts: self.parts.clone(),
-            factory: self.factory.clone(),
-            change,
-            to: Recipient::new(self.me.clone(), ScreenMsg::Replaced),
-        };
-        let worker = spawn_worker("Replacing", "", Replacing, (), work, self.myself.get_cell()).await;
-        let failed = worker.as_ref().err().map(|exit| Replaced::Failed(exit.cause().to_owned()));
-        self.replacing = Some((worker.ok().map(|worker| worker.id()), wisher));
-        self.model.replacing = true;
-        if let Some(failed) = failed {
-            self.me.tell(ScreenMsg::Replaced(failed));
-        }
-    }
-
-    async fn replaced(&mut self, replaced: Replaced) {
-        let Some((_, wisher)) = self.replacing.take() else { return };
-        let mut answer = Ok(None);
-        let mut notices = Vec::new();
-        match &replaced {
-            Replaced::Done { agent: MadeAgent { shared }, notices: told, .. } => {
-                self.agent = AgentClient { shared: shared.clone(), fleet: self.parts.fleet.clone() };
-                self.memory.lock().agent = shared.clone();
-                answer = Ok(Some(shared.id.clone()));
-                notices.clone_from(told);
-            }
-            Replaced::Cancelled => {}
-            Replaced::Failed(cause) => answer = Err(cause.clone()),
-        }
-        let is_new = matches!(replaced, Replaced::Done { .. });
-        self.update(Msg::Replaced(Box::new(replaced))).await;
-        if is_new {
-            self.find_themes();
-            self.retheme();
-            self.watch();
-            self.look().await;
-            self.agent.shared.publish(notices);
-            self.begin().await;
-        }
-        if let Some(wisher) = wisher {
-            wisher(answer);
-        }
-        self.draw();
-    }
-
-    /// Gives the terminal to the user's editor.
-    fn edit_outside(&mut self, text: String) {
-        let command = super::outside::command(self.model.settings.external_editor.as_deref());
-        self.terminal.pause();
-        self.away = true;
-        let me = self.me.clone();
-        // A thread of its own: it waits for a person.
-        std::thread::spawn(move || me.tell(ScreenMsg::Edited(super::outside::edit(&command, &text))));
-    }
-
-    /// The terminal is ours again.
-    async fn back(&mut self, text: Result<String, String>) {
-        self.away = false;
-        self.terminal.resume();
-        self.update(Msg::Edited(text)).await;
-        self.draw();
-    }
-
-    /// Draws now, unless the terminal has not taken the last frame yet.
-    fn draw(&mut self) {
-        self.dirty = true;
-        if self.away || self.ending || self.terminal.is_busy() {
-            return;
-        }
-        if self.model.surroundings.fullscreen {
-            self.terminal.draw(view::draw(&mut self.model));
-        } else {
-            let (over, live) = view::regular::draw(&mut self.model);
-            self.terminal.commit(&over);
-            self.terminal.draw(live);
-        }
-        self.dirty = false;
-        self.drawn = Instant::now();
-        if let Some((id, waits)) = &mut self.watching
-            && std::mem::take(waits)
-        {
-            self.agent.shared.bus.tell(BusMsg::Ready(*id));
-        }
-    }
-
-    /// Draws as soon as a frame's time has passed since the last one.
-    fn draw_in_time(&mut self) {
-        self.dirty = true;
-        let passed = self.drawn.elapsed();
-        if passed >= FRAME {
-            return self.draw();
-        }
-        if !std::mem::replace(&mut self.frame_due, true) {
-            self.myself.send_after(FRAME - passed, || ScreenMsg::Frame);
-        }
-    }
-
-    fn plan_tick(&mut self) {
-        if self.model.is_moving() && !std::mem::replace(&mut self.tick_due, true) {
-            self.myself.send_after(TICK, || ScreenMsg::Tick);
-        }
     }
 
     fn end(&mut self, code: i32) {

@@ -2,6 +2,7 @@
 //!
 //! | file | what |
 //! |---|---|
+//! | [`clipboard`] | what the clipboard holds |
 //! | [`cost`] | what the session has cost |
 //! | [`transfer`] | export, import, share |
 //! | [`mod@diff`] | differences of files |
@@ -11,6 +12,7 @@
 //! | [`report`] | reports of faults |
 //! | [`trust`] | what is known of the trust in the project |
 
+pub mod clipboard;
 pub mod cost;
 pub mod diff;
 pub mod doctor;
@@ -26,6 +28,7 @@ use std::{path::PathBuf, sync::Arc};
 use serde_json::Value;
 
 use self::{
+    clipboard::Pasted,
     diff::DiffOf,
     doctor::{Finding, Patient},
     login::{LoginLine, LoginStep, ProviderState},
@@ -67,6 +70,8 @@ pub enum Work {
     StartPage,
     /// List the slash commands of skills, templates and extensions.
     Commands,
+    /// Read the clipboard.
+    Clipboard,
     /// Find the entries of the conversation that hold a text in small letters.
     Search(String),
     /// List the files of a folder, for completion.
@@ -156,6 +161,8 @@ pub enum WorkDone {
     StartPage(Box<StartPage>),
     /// Slash commands.
     Commands(Arc<[CommandInfo]>),
+    /// What the clipboard holds.
+    Pasted(Pasted),
     /// Entries that hold a text, by their places in the file.
     Searched(String, Arc<[usize]>),
     /// The files of the folder.
@@ -205,6 +212,7 @@ impl Work {
             Self::Gauges => "gauges",
             Self::StartPage => "start page",
             Self::Commands => "commands",
+            Self::Clipboard => "clipboard",
             Self::Search(_) => "search",
             Self::ListFiles(_) | Self::MatchFiles(_) | Self::CompletePath(..) => "completion",
             Self::Cost => "cost",
@@ -238,6 +246,7 @@ impl Work {
         match self {
             Self::Branch(folder) => context.send(WorkDone::Branch(super::git::branch(&folder))),
             Self::Gauges => context.send(WorkDone::Gauges(Box::new(Gauges::of(&context.shared)))),
+            Self::Clipboard => context.send(WorkDone::Pasted(clipboard::read())),
             Self::Search(query) => {
                 let found = context.shared.tree().map(|tree| entries_with(&tree, &query)).unwrap_or_default();
                 context.send(WorkDone::Searched(query, found.into()));

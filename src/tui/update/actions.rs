@@ -10,6 +10,7 @@ use crate::{
         model::Model,
         settings::DoubleEscape,
         view,
+        work::Work,
     },
 };
 
@@ -70,6 +71,7 @@ impl Model {
             Action::ExternalEditor => vec![Effect::EditOutside(self.editor.text())],
             Action::CycleThinking => vec![Effect::Send(Command::CycleThinkingLevel, Purpose::Plain)],
             Action::NextModel => vec![Effect::Send(Command::CycleModel, Purpose::Plain)],
+            Action::PasteImage => vec![Effect::Work(Work::Clipboard)],
             Action::PreviousModel => self.previous_model(),
             Action::ToggleThinking => {
                 self.transcript.toggle_thinking();

@@ -74,6 +74,7 @@ impl Model {
             WorkDone::FileMenu(menu, revision) => self.matched_files(menu.as_ref(), *revision),
             WorkDone::Path(found, revision) => self.completed_path(found, *revision),
             WorkDone::Searched(query, found) => self.searched(query, found),
+            WorkDone::Pasted(pasted) => effects.extend(self.took_from_clipboard(pasted)),
             WorkDone::StartPage(page) => self.start_page = (**page).clone(),
             WorkDone::Saved(saved) => effects.extend(self.saved(saved)),
             done => effects.extend(commands::worked(self, done)),

@@ -7,6 +7,7 @@ use crate::tui::{
     selection::Selection,
     terminal::{InputEvent, Mouse, MouseButton, MouseKind},
     view,
+    work::clipboard::Pasted,
 };
 
 impl Model {
@@ -63,6 +64,18 @@ impl Model {
         }
         self.editor.paste(text);
         self.edited_by_hand()
+    }
+
+    /// The clipboard was read.
+    pub(super) fn took_from_clipboard(&mut self, pasted: &Pasted) -> Vec<Effect> {
+        match pasted {
+            Pasted::Text(text) => self.pasted(text),
+            Pasted::Picture(path) => self.pasted(&format!("{} ", path.display())),
+            Pasted::Nothing(why) => {
+                self.flash(why.clone());
+                Vec::new()
+            }
+        }
     }
 
     fn mouse(&mut self, mouse: Mouse) -> Vec<Effect> {
