@@ -6,8 +6,10 @@ use proptest::prelude::*;
 use ratatui::style::{Color, Modifier, Style};
 
 use super::{Capabilities, Frame, glyph::Shape};
-use crate::tui::text::{StyledLine, StyledSpan};
-use crate::tui::theme::ColorLevel;
+use crate::tui::{
+    text::{StyledLine, StyledSpan},
+    theme::ColorLevel,
+};
 
 /// A terminal that can do everything.
 pub const ABLE: Capabilities = Capabilities {

@@ -8,6 +8,7 @@ use super::*;
 use crate::tui::{
     terminal::testing::{ABLE, any_line, difference, emulator, frame_of},
     text::{StyledLine, StyledSpan},
+    theme::ColorLevel,
 };
 
 const COLUMNS: u16 = 17;
@@ -126,10 +127,10 @@ fn links_are_opened_and_closed() {
 fn colours_are_lowered_to_what_the_terminal_shows() {
     let line = StyledLine::of("x", Style::new().fg(Color::Rgb(255, 0, 0)).bg(Color::Indexed(21)));
     for (colors, expected) in [
-        (crate::tui::theme::ColorLevel::TrueColor, "\x1b[38;2;255;0;0;48;5;21mx"),
-        (crate::tui::theme::ColorLevel::Indexed, "\x1b[38;5;196;48;5;21mx"),
-        (crate::tui::theme::ColorLevel::Ansi, "\x1b[91;44mx"),
-        (crate::tui::theme::ColorLevel::None, "\x1b[2Jx"),
+        (ColorLevel::TrueColor, "\x1b[38;2;255;0;0;48;5;21mx"),
+        (ColorLevel::Indexed, "\x1b[38;5;196;48;5;21mx"),
+        (ColorLevel::Ansi, "\x1b[91;44mx"),
+        (ColorLevel::None, "\x1b[2Jx"),
     ] {
         let capabilities = Capabilities { colors, ..ABLE };
         let bytes = Painter::default().paint(frame_of(COLUMNS, 1, std::slice::from_ref(&line)), &capabilities);
