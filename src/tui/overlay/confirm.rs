@@ -88,7 +88,7 @@ mod tests {
         let confirm = Confirm::new("Sure?", "It is gone then.", "end it", Vec::new());
         assert_eq!(
             World::default().draw(&confirm, 30, 9),
-            format!("{0}\nSure?\nIt is gone then.\nenter end it\n{0}", "─".repeat(30))
+            format!("{0}\nSure?\nIt is gone then.\nenter end it · escape leave it\n{0}", "─".repeat(30))
         );
     }
 }

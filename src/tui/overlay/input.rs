@@ -25,7 +25,7 @@ impl LineInput {
     #[must_use]
     pub fn with_text(text: &str) -> Self {
         let mut input = Self::default();
-        input.editor.set_text(&one_line(text));
+        input.editor.set_text(&flat(text));
         input
     }
 
@@ -59,7 +59,7 @@ impl LineInput {
 
     /// Inserts what was pasted; line ends become blanks.
     pub fn paste(&mut self, text: &str) {
-        self.editor.insert(&one_line(text.trim()));
+        self.editor.insert(&flat(text.trim()));
     }
 
     /// Draws it into the first row of `area` behind `prompt`, with the cursor. An empty line shows `placeholder`.
@@ -80,6 +80,11 @@ impl LineInput {
             frame.cursor = Some(Position::new(area.x + column, area.y));
         }
     }
+}
+
+/// A text without line ends and tabs.
+fn flat(text: &str) -> String {
+    text.replace("\r\n", " ").replace(['\n', '\r', '\t'], " ")
 }
 
 /// The end of a text that fits into `columns`.
@@ -164,7 +169,7 @@ mod tests {
     #[test]
     fn fc_064_what_a_terminal_obeys_is_shown_by_its_code() {
         let mut frame = Frame::new(20, 1);
-        LineInput::with_text("a\u{1b}[2J").draw(&mut frame, Rect::new(0, 0, 20, 1), "", "", &Theme::plain());
-        assert_eq!(picture(&frame), "a<U+001B>[2J");
+        LineInput::with_text("a\u{1b}[2J\u{202e}b").draw(&mut frame, Rect::new(0, 0, 20, 1), "", "", &Theme::plain());
+        assert_eq!(picture(&frame), "a[2J<U+202E>b");
     }
 }

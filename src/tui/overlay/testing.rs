@@ -23,8 +23,8 @@ pub fn keys(words: &str) -> Vec<Key> {
     let mut keys = Vec::new();
     for word in words.split_whitespace() {
         match Key::parse(word) {
-            Ok(key) => keys.push(key),
-            Err(_) => keys.extend(word.chars().map(|c| Key::plain(KeyCode::Char(c)))),
+            Ok(key) if word.chars().count() > 1 => keys.push(key),
+            _ => keys.extend(word.chars().map(|c| Key::plain(KeyCode::Char(c)))),
         }
     }
     keys

@@ -43,6 +43,12 @@ pub struct MarkedTree {
     most_rows: usize,
 }
 
+/// The entry that the conversation stands at: behind it there are notes at most.
+fn place_of(view: &TreeView) -> Option<u32> {
+    let mut way = std::iter::successors(view.place(), EntryRef::parent);
+    way.find(|entry| Filter::Default.takes(entry.kind(), false, false)).map(|entry| short(entry.position()))
+}
+
 fn short(position: usize) -> u32 {
     u32::try_from(position).unwrap_or(u32::MAX)
 }
@@ -50,7 +56,7 @@ fn short(position: usize) -> u32 {
 impl MarkedTree {
     /// The tree with its place marked, and how many entries at its beginning were not read.
     pub fn new(view: TreeView, filter: Filter) -> (Self, usize) {
-        let place = view.place().map(|place| short(place.position()));
+        let place = place_of(&view);
         let mut tree = Self {
             shape: Shape::default(),
             labels: HashMap::new(),
@@ -84,12 +90,12 @@ impl MarkedTree {
 
     /// The session grew, or goes on elsewhere.
     pub fn follow(&mut self, view: &TreeView) {
-        let place = |view: &TreeView| view.place().map(|place| short(place.position()));
-        if view.len() == self.view.len() && place(view) == self.place {
+        let place = place_of(view);
+        if view.len() == self.view.len() && place == self.place {
             return;
         }
         self.view = view.clone();
-        self.place = place(view);
+        self.place = place;
         self.take_in();
         self.arrange();
     }
@@ -122,11 +128,24 @@ impl MarkedTree {
     pub fn search(&mut self, text: &str) {
         self.words = text.split_whitespace().map(str::to_lowercase).collect();
         self.arrange();
+        self.remember();
     }
 
     /// The label of an entry.
     pub fn label(&self, position: usize) -> Option<&Label> {
         self.labels.get(&position)
+    }
+
+    /// Whether the conversation stands at the marked entry already.
+    pub fn is_here(&self) -> bool {
+        let marked = self.rows.rows.get(self.cursor.at()).map(|row| row.entry);
+        marked.is_some() && marked == self.place && !self.is_rewritten(marked)
+    }
+
+    /// Whether the conversation goes back before an entry to write it anew.
+    fn is_rewritten(&self, entry: Option<u32>) -> bool {
+        let kind = entry.map(|entry| self.shape.kind(entry));
+        matches!(kind, Some(EntryKind::Message(Role::User) | EntryKind::CustomMessage))
     }
 
     /// The marked entry.

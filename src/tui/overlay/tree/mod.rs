@@ -89,7 +89,7 @@ impl TreeSelector {
     /// The mark's entry is where the conversation is to go on.
     fn choose(&mut self) -> Outcome {
         let Some(target) = self.tree.marked().map(|entry| entry.id().clone()) else { return Outcome::stay() };
-        if self.tree.view().place().is_some_and(|place| *place.id() == target) {
+        if self.tree.is_here() {
             return Outcome::close();
         }
         let leaves = self.tree.view().left_for(Some(&target)).iter().any(|entry| entry.kind().is_conversation());

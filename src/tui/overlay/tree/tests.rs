@@ -66,7 +66,7 @@ fn keys_move_the_mark_filter_and_search() {
         ("b e t a ctrl+w", "u2"),
         ("ctrl+left", "u3"),
         ("ctrl+left ctrl+left up", "a1"),
-        ("ctrl+left ctrl+right ctrl+right", "u2"),
+        ("ctrl+left ctrl+left ctrl+right ctrl+right", "u2"),
     ] {
         assert_eq!(marked(pressed).as_deref(), Some(expected), "{pressed}");
     }
