@@ -69,7 +69,7 @@ fn an_at_sign_offers_files_and_the_path_is_sent_as_text() {
     let stage = project();
     let terminal = stage.open();
     for (n, (typed, offered, sent)) in [
-        ("see @edit_m", "src/edit_me.txt", "see @src/edit_me.txt now"),
+        ("see @edit_m", "edit_me.txt", "see @src/edit_me.txt now"),
         ("@guide", "guide notes.md", "@\"docs/guide notes.md\" now"),
         ("@ファイ", "ファイル.txt", "@日本/ファイル.txt now"),
     ]

@@ -78,6 +78,7 @@ fn many_lines_in_one_write_without_marks_are_sent_once_at_most() {
     let terminal = stage.open();
     let rows: Vec<_> = (0..50).map(|n| format!("row {n}")).collect();
     terminal.send(rows.join("\r"));
+    terminal.wait_text("+50 lines");
     terminal.submit(" end");
     terminal.wait_text(ANSWER);
     assert_eq!(stage.requests(), 1);

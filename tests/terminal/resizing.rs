@@ -80,7 +80,10 @@ fn a_text_that_is_taller_than_the_screen_is_shown_around_the_cursor() {
     let stage = answering();
     let terminal = stage.open();
     let lines: Vec<_> = (0..60).map(|n| format!("L{n:02}")).collect();
-    terminal.send(lines.join("\n"));
+    for (n, line) in lines.iter().enumerate() {
+        terminal.send(if n == 0 { line.clone() } else { format!("\n{line}") });
+        terminal.wait_text(line);
+    }
     terminal.wait_for("the last line", |screen| screen.has("L59") && screen.bottom(3).contains("m1"));
     for _ in 0..59 {
         terminal.key("up");

@@ -21,9 +21,11 @@ impl Screen {
         Self { rows, cursor, alternate: screen.alternate_screen(), title: title.to_owned() }
     }
 
-    /// A text is on it, in one row or across the end of rows.
+    /// A text is on it, in one row or wrapped into several.
     pub fn has(&self, text: &str) -> bool {
-        self.row_of(text).is_some() || self.rows.concat().contains(text)
+        // A line that is wrapped loses the blank at its end.
+        let whole = || self.rows.concat().replace(' ', "").contains(&text.replace(' ', ""));
+        self.row_of(text).is_some() || (text.len() > 8 && whole())
     }
 
     /// The last row that holds a text.

@@ -64,9 +64,9 @@ impl Stage {
 }
 
 impl Terminal {
-    /// Waits until the screen is there: its last lines name the model.
+    /// Waits until the screen is there: a line below the editor names the model.
     pub fn wait_ready(&self) {
-        self.wait_for("the first screen", |screen| screen.bottom(3).contains("m1"));
+        self.wait_for("the first screen", |screen| screen.row_of("m1").is_some());
     }
 
     /// Runs a line in the shell of [`Builder::in_a_shell`]; `$PROGRAM` is the program.
