@@ -72,7 +72,7 @@ impl Panel<'_> {
         let mut left = usize::from(height).saturating_sub(1);
         let fits = |part: &Part| {
             let rows = self.rows(*part);
-            let fits = rows <= left;
+            let fits = (1..=left).contains(&rows);
             left -= if fits { rows } else { 0 };
             fits
         };
@@ -213,6 +213,17 @@ mod tests {
             assert_eq!(panel.body_rows(height), if height == 9 { 2 } else { 1 });
         }
         assert_eq!(panel.height(2), 9);
+    }
+
+    #[test]
+    fn parts_that_are_not_there_take_no_room() {
+        let theme = Theme::plain();
+        let panel = Panel { title: title("Title", &theme), ..Panel::default() };
+        let mut frame = Frame::new(8, 4);
+        panel.draw(&mut frame, Rect::new(0, 0, 8, 4), &theme, |frame, area| {
+            frame.line(area, 0, &note(&format!("body {}", area.height), ThemeColor::Text, &theme));
+        });
+        assert_eq!(picture(&frame), "────────\nTitle\nbody 1\n────────");
     }
 
     #[test]

@@ -122,13 +122,13 @@ impl ScopedModels {
         }
         let actions = [
             (Action::SelectConfirm, "toggle"),
+            (Action::SelectCancel, "leave"),
             (Action::SaveModel, "save"),
             (Action::EnableAllModels, "all"),
             (Action::ClearAllModels, "none"),
             (Action::ToggleProvider, "provider"),
             (Action::ReorderModelUp, "up"),
             (Action::ReorderModelDown, "down"),
-            (Action::SelectCancel, "leave"),
         ];
         Panel {
             title: head,

@@ -25,7 +25,7 @@ pub enum Asking {
         /// Its file.
         path: PathBuf,
         /// The name that is being written.
-        input: LineInput,
+        input: Box<LineInput>,
     },
     /// Whether a session goes into the trash.
     Delete {
@@ -91,7 +91,7 @@ impl Asking {
         let does = match self {
             Self::Name { input, .. } => {
                 panel.title = title("Name of the session", theme);
-                panel.input = Some((input, "a name; empty takes it away"));
+                panel.input = Some((&**input, "a name; empty takes it away"));
                 "name it"
             }
             Self::Delete { name, .. } => {

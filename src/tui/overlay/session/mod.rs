@@ -195,7 +195,7 @@ impl SessionSelector {
         } else if is(Action::RenameSession) {
             if let Some(path) = self.marked_path() {
                 let name = self.found.session(path).and_then(|session| session.name.as_deref()).unwrap_or_default();
-                self.asking = Some(Asking::Name { path: path.to_owned(), input: LineInput::with_text(name) });
+                self.asking = Some(Asking::Name { path: path.to_owned(), input: LineInput::with_text(name).into() });
             }
         } else if is(Action::DeleteSession) || (is(Action::DeleteSessionNoninvasive) && self.search.is_empty()) {
             self.ask_to_delete(context);

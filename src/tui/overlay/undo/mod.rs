@@ -9,6 +9,8 @@ mod preview;
 #[cfg(test)]
 mod tests;
 
+use std::path::Path;
+
 use ratatui::layout::Rect;
 
 use self::preview::{Decided, Preview};
@@ -44,9 +46,11 @@ enum Row {
 }
 
 impl Row {
-    fn of(info: &CheckpointInfo) -> Self {
+    fn of(info: &CheckpointInfo, context: &OverlayContext<'_>) -> Self {
+        let mut info = info.clone();
+        info.files.iter_mut().for_each(|file| file.path = short(&file.path, context));
         let files: Vec<&str> = info.files.iter().map(|file| &*file.path).collect();
-        Self::Checkpoint { info: info.clone(), text: files.join(" ") }
+        Self::Checkpoint { text: files.join(" "), info }
     }
 
     fn target(&self) -> Option<UndoTarget> {
@@ -95,6 +99,15 @@ impl Item for Row {
     }
 }
 
+/// A path as people read it: from the agent's folder, or from the home.
+fn short(path: &str, context: &OverlayContext<'_>) -> String {
+    let path = Path::new(path);
+    match path.strip_prefix(&context.facts.cwd) {
+        Ok(inside) => inside.display().to_string(),
+        Err(_) => context.surroundings.short(path),
+    }
+}
+
 /// The list of what can be undone. Everything that came behind the chosen one goes with it.
 pub struct UndoSelector {
     list: List<Row>,
@@ -121,7 +134,7 @@ impl UndoSelector {
         }
         let actions = [(Action::SelectConfirm, "show what would change"), (Action::SelectCancel, "leave")];
         Panel {
-            title: title("Undo changes of files back to before", context.theme),
+            title: title("Undo: files go back to before a change", context.theme),
             input: Some((self.list.search(), "search")),
             foot: self.problem.iter().map(|problem| note(problem, ThemeColor::Error, context.theme)).collect(),
             hints: hints(context.keymap, &actions, width, context.theme),
@@ -155,12 +168,15 @@ impl Overlay for UndoSelector {
         Outcome::stay()
     }
 
-    fn on_answer(&mut self, answer: &CommandResult, _: &OverlayContext<'_>) -> Outcome {
+    fn on_answer(&mut self, answer: &CommandResult, context: &OverlayContext<'_>) -> Outcome {
         match answer {
             Ok(Reply::Checkpoints(infos)) => {
                 self.loads = false;
                 let redo = infos.iter().any(|info| info.undone).then_some(Row::Redo);
-                self.list.replace(redo.into_iter().chain(infos.iter().map(Row::of)).collect(), |_, _| false);
+                self.list.replace(
+                    redo.into_iter().chain(infos.iter().map(|info| Row::of(info, context))).collect(),
+                    |_, _| false,
+                );
                 // The way back is no first choice.
                 let first = self
                     .list
@@ -174,6 +190,8 @@ impl Overlay for UndoSelector {
                     self.preview = Some(Preview::new(target, report));
                 }
             }
+            // The conversation tells it.
+            Ok(Reply::Undone(report)) if report.is_complete() => return Outcome::close(),
             Ok(Reply::Undone(report)) => {
                 return Outcome::Become(Box::new(TextView::plain("Done", report.told())), Vec::new());
             }

@@ -67,8 +67,10 @@ fn then_files_are_restored_as_the_user_wants() {
         selector.on_answer(&Ok(Reply::Undone(report(outcome, true))), &world.context());
         assert_eq!(told(&world.press(&mut selector, pressed)), expected, "{outcome:?} {pressed}");
     }
-    let done = Ok(Reply::Undone(report(FileOutcome::Restored, false)));
-    assert_eq!(told(&selector(false).on_answer(&done, &World::default().context())), "become");
+    for (outcome, expected) in [(FileOutcome::Restored, "close"), (FileOutcome::Conflict, "become")] {
+        let done = Ok(Reply::Undone(report(outcome, false)));
+        assert_eq!(told(&selector(false).on_answer(&done, &World::default().context())), expected);
+    }
 }
 
 #[test]
