@@ -180,7 +180,7 @@ impl Actor for Screen {
             away: false,
             ending: false,
         };
-        state.model.editor.set_text(&std::mem::take(&mut state.memory.lock().draft));
+        state.model.editor.restore(&std::mem::take(&mut state.memory.lock().draft));
         state.find_themes();
         state.model.look.colorfgbg = std::env::var("COLORFGBG").ok();
         state.model.look.level = state.terminal.capabilities().colors;
@@ -211,7 +211,7 @@ impl Actor for Screen {
                 for event in events {
                     state.update(Msg::Input(event)).await;
                 }
-                state.model.editor.draft().clone_into(&mut state.memory.lock().draft);
+                state.model.editor.content().clone_into(&mut state.memory.lock().draft);
                 state.draw();
             }
             ScreenMsg::Written => {

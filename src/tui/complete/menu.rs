@@ -1,13 +1,10 @@
 //! The list of what the text could go on with.
 
-use std::{borrow::Cow, ops::Range};
+use std::ops::Range;
 
-use crate::{
-    protocol::hidden,
-    tui::{
-        text::{StyledLine, width_of},
-        theme::{Theme, ThemeColor},
-    },
+use crate::tui::{
+    text::{StyledLine, one_line, width_of},
+    theme::{Theme, ThemeColor},
 };
 
 /// Columns that names take at most before their descriptions start.
@@ -131,7 +128,7 @@ impl Menu {
         let width = usize::from(width);
         let first = self.selected.saturating_sub(rows / 2).min(self.items.len().saturating_sub(rows));
         let shown = &self.items[first..self.items.len().min(first + rows)];
-        let names: Vec<Cow<'_, str>> = shown.iter().map(|item| one_line(&item.label)).collect();
+        let names: Vec<String> = shown.iter().map(|item| one_line(&item.label)).collect();
         let column = names.iter().map(|name| width_of(name)).max().unwrap_or(0).min(MAX_NAME);
         let mut lines = Vec::with_capacity(rows + 1);
         for (at, (item, name)) in shown.iter().zip(&names).enumerate() {
@@ -151,13 +148,5 @@ impl Menu {
             lines.push(StyledLine::of(place, theme.fg(ThemeColor::Dim)));
         }
         lines
-    }
-}
-
-/// A text as it is shown in a row: nothing in it does anything but show.
-fn one_line(text: &str) -> Cow<'_, str> {
-    match hidden::for_terminal(text) {
-        shown if shown.contains(['\n', '\t']) => Cow::Owned(shown.replace(['\n', '\t'], " ")),
-        shown => shown,
     }
 }

@@ -54,6 +54,12 @@ impl Fragment {
         matches!(self.blocks.as_slice(), [block] if block.range.len() == self.len())
     }
 
+    /// How many markers are in it.
+    #[must_use]
+    pub fn blocks(&self) -> usize {
+        self.blocks.len()
+    }
+
     /// Its text, with markers.
     #[must_use]
     pub fn as_str(&self) -> &str {

@@ -69,6 +69,18 @@ impl Editor {
         self.text.as_str()
     }
 
+    /// All that is written, with its pasted blocks, to be put back by [`Editor::restore`].
+    #[must_use]
+    pub fn content(&self) -> &Fragment {
+        self.text.whole()
+    }
+
+    /// Puts what was written before into the place of all.
+    pub fn restore(&mut self, content: &Fragment) {
+        self.pastes = self.pastes.max(content.blocks());
+        self.put(0..self.text.len(), content);
+    }
+
     /// Whether nothing is written.
     #[must_use]
     pub fn is_empty(&self) -> bool {

@@ -5,7 +5,7 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use crate::{actors::shared::AgentShared, protocol::command::Input};
+use crate::{actors::shared::AgentShared, protocol::command::Input, tui::editor::Fragment};
 
 /// What the first screen begins with.
 #[derive(Clone, Debug, Default)]
@@ -27,7 +27,7 @@ pub(super) struct Remembered {
     /// It takes commands.
     pub opened: bool,
     /// The text that was being written.
-    pub draft: String,
+    pub draft: Fragment,
     /// What is to be said first.
     pub prompts: Vec<Input>,
     /// The slash command to begin with.
@@ -41,7 +41,7 @@ impl ScreenMemory {
     #[must_use]
     pub fn new(agent: Arc<AgentShared>, first: FirstWords) -> Self {
         let FirstWords { prompts, command, ask_trust } = first;
-        let draft = String::new();
+        let draft = Fragment::default();
         Self(Mutex::new(Remembered { agent, opened: false, draft, prompts, first: command, ask_trust }))
     }
 

@@ -115,7 +115,13 @@ impl Model {
     fn accept(&mut self, by: Accept) -> Vec<Effect> {
         let Some(menu) = self.menu.take() else { return Vec::new() };
         let accepted = menu.accept(by);
-        self.editor.replace_in_line(accepted.range, &accepted.insert);
+        // Files are found later than keys are typed: all that was typed of the name goes, not only what was looked up.
+        let (line, caret, is_first) = self.editor.line();
+        let range = match trigger(line, caret, is_first) {
+            Some(now) if now.range.start == accepted.range.start => now.range,
+            _ => accepted.range,
+        };
+        self.editor.replace_in_line(range, &accepted.insert);
         if accepted.sends {
             return self.submit();
         }

@@ -8,6 +8,7 @@ use crate::{
     },
     store::testing::{answer, user},
     tui::{
+        complete::{Menu, MenuItem, MenuKind},
         effect::{Effect, Purpose},
         model::{Model, Msg},
         testing::{happen, model_of, press, screen},
@@ -181,6 +182,16 @@ fn a_move_in_the_tree_shows_the_other_branch() {
     assert!(shown.contains("first answer") && !shown.contains("second words"), "{shown}");
     let entries = |model: &Model| model.transcript.items().iter().filter(|item| matches!(item, Item::Entry(_))).count();
     assert_eq!(entries(&model), 2);
+}
+
+#[test]
+fn an_accepted_file_takes_the_place_of_all_that_was_typed_of_it() {
+    let mut model = model_of(&[]);
+    press(&mut model, r#""see @ed""#);
+    let item = MenuItem { label: "edit.rs".into(), insert: "@edit.rs ".into(), ..MenuItem::default() };
+    model.menu = Menu::new(MenuKind::Files, vec![item], 4..7);
+    press(&mut model, r#""it" tab"#);
+    assert_eq!(model.editor.draft(), "see @edit.rs ");
 }
 
 #[test]

@@ -4,7 +4,13 @@ use ratatui::layout::{Position, Rect};
 
 use crate::{
     protocol::ThinkingLevel,
-    tui::{editor::Geometry, model::Model, terminal::Frame, text::StyledLine, theme::ThemeColor},
+    tui::{
+        editor::{Geometry, VimMode},
+        model::Model,
+        terminal::Frame,
+        text::StyledLine,
+        theme::ThemeColor,
+    },
 };
 
 /// Rows that are too few for borders.
@@ -58,6 +64,15 @@ pub fn height(model: &Model) -> usize {
     model.editor.layout(geometry(model)).rows.len() + borders
 }
 
+/// The mode of vi's keys, when characters are commands.
+fn mode(model: &Model) -> String {
+    match model.editor.vim_mode() {
+        Some(VimMode::Normal) => "normal".to_owned(),
+        Some(VimMode::Visual) => "visual".to_owned(),
+        Some(VimMode::Insert) | None => String::new(),
+    }
+}
+
 /// Draws it.
 pub fn draw(model: &Model, frame: &mut Frame, area: Rect) {
     if area.height == 0 {
@@ -74,7 +89,7 @@ pub fn draw(model: &Model, frame: &mut Frame, area: Rect) {
     };
     let more = |count: usize, sign: &str| if count > 0 { format!("{sign} {count} more") } else { String::new() };
     if borders > 0 {
-        frame.line(area, 0, &border(more(view.above, "↑")));
+        frame.line(area, 0, &border([mode(model), more(view.above, "↑")].join(" ").trim().to_owned()));
         frame.line(area, area.height - 1, &border(more(view.below, "↓")));
     }
     let pad = padding(model);

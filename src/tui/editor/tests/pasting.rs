@@ -69,6 +69,17 @@ fn a_marker_survives_kills_undo_and_joined_lines() {
 }
 
 #[test]
+fn what_is_written_can_be_put_into_another_editor() {
+    let mut editor = Editor::new();
+    play(&mut editor, "see <11 lines>", ROOM);
+    let mut other = Editor::new();
+    other.restore(editor.content());
+    assert_eq!(other.text(), format!("see {}", lines(11)));
+    play(&mut other, "<12 lines>", ROOM);
+    assert_eq!(other.draft(), "see [paste #1 +11 lines][paste #2 +12 lines]");
+}
+
+#[test]
 fn a_typed_marker_is_text() {
     let mut editor = Editor::new();
     play(&mut editor, "<11 lines> [paste #1 +11 lines]<bs>", ROOM);

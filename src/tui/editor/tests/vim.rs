@@ -1,6 +1,8 @@
 //! The keys of vi.
 
-use super::{Editor, Geometry, ROOM, seen};
+use proptest::prelude::*;
+
+use super::{Editor, Geometry, ROOM, lines, seen};
 use crate::tui::{
     editor::{VimMode, VimOutcome},
     keys::{Key, KeyCode, Modifiers},
@@ -172,4 +174,25 @@ fn the_next_text_begins_with_writing() {
     let mut editor = play("|abc", "yw", ROOM);
     editor.take();
     assert_eq!(editor.vim_mode(), Some(VimMode::Insert));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    #[test]
+    fn whatever_keys_come_the_caret_is_on_a_character(
+        keys in "[hjklwbe0^$Gg23fFtT;,xXsSdcyDCYiaIAoOpPuvr~® é日]{0,40}",
+        text in "[a日é \n.]{0,20}",
+    ) {
+        let mut editor = play(&format!("|{text}"), &keys, ROOM);
+        editor.paste(&lines(12));
+        for key in keys.chars().chain("~".chars()) {
+            let code = if key == '~' { KeyCode::Escape } else { KeyCode::Char(key) };
+            editor.vim(Key::plain(code), ROOM);
+            prop_assert_eq!(editor.text.edge(editor.caret), editor.caret);
+        }
+        let line = editor.text.line(editor.text.line_of(editor.caret));
+        let is_normal = editor.vim_mode() == Some(VimMode::Normal);
+        prop_assert!(!is_normal || editor.caret < line.end || line.is_empty(), "{}", seen(&editor));
+    }
 }
