@@ -26,7 +26,10 @@ pub async fn reach(address: &str) -> Result<StatusCode, String> {
 
 #[cfg(test)]
 mod tests {
-    use std::{io::Write as _, net::TcpListener};
+    use std::{
+        io::{Read as _, Write as _},
+        net::TcpListener,
+    };
 
     use super::*;
 
@@ -36,6 +39,8 @@ mod tests {
         let address = format!("http://{}/v1", listener.local_addr().unwrap());
         let server = std::thread::spawn(move || {
             let (mut stream, _) = listener.accept().unwrap();
+            let mut request = [0; 4096];
+            assert!(stream.read(&mut request).unwrap() > 0);
             stream.write_all(b"HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\nconnection: close\r\n\r\n").unwrap();
         });
         assert_eq!(reach(&address).await, Ok(StatusCode::NOT_FOUND));

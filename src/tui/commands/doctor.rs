@@ -128,6 +128,16 @@ mod tests {
         doctor.on_worked(&WorkDone::Found(None), &world.context());
         // What another one finds later is not of this one.
         doctor.on_worked(&finding(Health::Problem, "later", None), &world.context());
-        insta::assert_snapshot!(world.draw(&doctor, 40, 20), @"");
+        insta::assert_snapshot!(world.draw(&doctor, 40, 20), @r#"
+        ────────────────────────────────────────
+        Problems: 1, warnings: 1
+
+        ok       bash: /bin/bash
+        warning  gh: not on the PATH
+                 Install it if you want /share.
+        problem  evil <U+001B>[2J
+                 Mend it.
+        escape close · down scroll
+        "#);
     }
 }

@@ -128,6 +128,16 @@ fn a_text_that_is_sent_without_a_model_stays_and_says_what_to_do() {
     assert_eq!(wanted(&press(&mut model, "\"/cost\" escape enter")), "Cost");
 }
 
+/// The built-in commands that pi lists.
+const OF_PI: &str = "settings model tree thinking scoped-models export import share bug copy name session changelog \
+                     hotkeys fork clone trust login logout new compact resume reload quit";
+
+#[test]
+fn every_command_of_pi_is_there() {
+    let missing: Vec<_> = OF_PI.split_whitespace().filter(|name| !all().any(|command| command.name == *name)).collect();
+    assert!(missing.is_empty(), "{missing:?}");
+}
+
 #[test]
 fn names_are_called_exactly_and_are_there_once() {
     let names: Vec<&str> = all().map(|command| command.name).collect();

@@ -205,7 +205,8 @@ fn shortened(path: &str, room: usize) -> Cow<'_, str> {
             break;
         }
     }
-    if tail.is_empty() { Cow::Borrowed(path) } else { Cow::Owned(format!("…/{tail}")) }
+    let is_whole = tail.is_empty() || tail.len() == path.len();
+    if is_whole { Cow::Borrowed(path) } else { Cow::Owned(format!("…/{tail}")) }
 }
 
 /// What is out of the ordinary, then the fields of extensions by their keys.
@@ -276,9 +277,21 @@ mod tests {
     #[test]
     fn the_status_lines_in_three_widths() {
         let footer = Footer { notes: vec!["plan mode".into(), "2 jobs".into()], ..footer() };
-        insta::assert_snapshot!(drawn(&footer, 40), @"");
-        insta::assert_snapshot!(drawn(&footer, 80), @"");
-        insta::assert_snapshot!(drawn(&footer, 200), @"");
+        insta::assert_snapshot!(drawn(&footer, 40), @r#"
+        …/projects/troupe (main) • Blue Whale
+        ↑12k ↓678 R90k W4.0k CH87.3% $0.123 31.…
+        plan mode · 2 jobs
+        "#);
+        insta::assert_snapshot!(drawn(&footer, 80), @r#"
+        ~/work/projects/troupe (main) • Blue Whale
+        ↑12k ↓678 R90k W4.0k CH87.3% $0.123 31.2%/200k (auto)  claude-sonnet-4-5 • medi…
+        plan mode · 2 jobs
+        "#);
+        insta::assert_snapshot!(drawn(&footer, 200), @r#"
+        ~/work/projects/troupe (main) • Blue Whale
+        ↑12k ↓678 R90k W4.0k CH87.3% $0.123 31.2%/200k (auto)                                                                                                                         claude-sonnet-4-5 • medium
+        plan mode · 2 jobs
+        "#);
     }
 
     /// The second line without the blanks between its parts.

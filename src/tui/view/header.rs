@@ -211,10 +211,57 @@ mod tests {
 
     #[test]
     fn the_start_page_in_three_widths() {
-        insta::assert_snapshot!(drawn(40, false, &["settings.json:1:3: expected a key"]), @"");
-        insta::assert_snapshot!(drawn(80, false, &[]), @"");
-        insta::assert_snapshot!(drawn(80, true, &[]), @"");
-        insta::assert_snapshot!(drawn(200, false, &[]), @"");
+        insta::assert_snapshot!(drawn(40, false, &["settings.json:1:3: expected a key"]), @r#"
+
+        Troupe 1.2.3
+        / commands · ! shell · escape stop ·
+        ctrl+c clear, twice quits · ctrl+o more
+        Loaded: AGENTS.md, 2 skills, 1 prompt
+        template, 1 theme
+        There is no model yet: /login gets one.
+        settings.json:1:3: expected a key
+        "#);
+        insta::assert_snapshot!(drawn(80, false, &[]), @r#"
+
+        Troupe 1.2.3
+        / commands · ! shell · escape stop · ctrl+c clear, twice quits · ctrl+o more
+        Loaded: AGENTS.md, 2 skills, 1 prompt template, 1 theme
+        "#);
+        insta::assert_snapshot!(drawn(80, true, &[]), @r#"
+
+        Troupe 1.2.3
+
+        escape        Stop what is running
+        ctrl+c        Clear the editor; twice quits
+        ctrl+d        Quit when the editor is empty
+        ctrl+z        Suspend to the shell
+        shift+enter   Begin a new line
+        alt+enter     Send after the current run
+        alt+up        Take queued messages back into the editor
+        ctrl+l        Choose a model
+        shift+tab     Next thinking level
+        ctrl+t        Show or hide thinking
+        ctrl+o        Show tools in full or short
+        ctrl+g        Edit in $EDITOR
+        ctrl+x        Copy the last answer
+        ctrl+v        Paste an image or text from the clipboard
+        /             Commands; /help lists them
+        @             Name a file
+        !             Run a shell command and show it to the model
+        !!            Run a shell command without showing it to the model
+        /hotkeys      All keys
+
+        context       /home/me/.troupe/AGENTS.md, /home/me/work/AGENTS.md
+        skills        review, release notes
+        templates     fix
+        themes        night
+        "#);
+        insta::assert_snapshot!(drawn(200, false, &[]), @r#"
+
+        Troupe 1.2.3
+        / commands · ! shell · escape stop · ctrl+c clear, twice quits · ctrl+o more
+        Loaded: AGENTS.md, 2 skills, 1 prompt template, 1 theme
+        "#);
         for width in 1..80 {
             drawn(width, true, &["wide 日本 notice"]);
         }
