@@ -218,6 +218,14 @@ mod tests {
         assert_eq!(told(&selector.on_change(&world.context())), "stay");
         world.now = AGAIN_MS;
         assert_eq!(told(&selector.on_change(&world.context())), told(&Outcome::Stay(ask(JobsCommand::List))));
-        insta::assert_snapshot!(world.draw(&selector, 60, 12), @"");
+        insta::assert_snapshot!(world.draw(&selector, 60, 12), @r"
+    ────────────────────────────────────────────────────────────
+    Background jobs
+    → job-1  make job-1                           runs since 3 s
+      job-2  make job-2                                   exit 0
+    a server lives on
+    enter output · ctrl+d end · escape leave
+    ────────────────────────────────────────────────────────────
+    ");
     }
 }

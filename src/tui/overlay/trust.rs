@@ -164,7 +164,21 @@ mod tests {
         assert_eq!(effects, [Effect::Work(Work::TrustFacts)]);
         let facts = TrustFacts { resources: vec!["/srv/app/.troupe/skills".into()], saved: Some(false) };
         question.on_worked(&WorkDone::TrustFacts(facts), &world.context());
-        insta::assert_snapshot!(world.draw(&question, 60, 16), @"");
+        insta::assert_snapshot!(world.draw(&question, 60, 16), @r"
+    ────────────────────────────────────────────────────────────
+    Do you trust this project?
+    ~/app
+    It is not trusted. Settings, extensions, skills and prompts
+    of a project can make the agent do things. It brings:
+      /srv/app/.troupe/skills
+    → Trust
+      Trust the parent folder
+      Trust (this session only)
+      Do not trust
+      Do not trust (this session only)
+    enter choose · escape not now
+    ────────────────────────────────────────────────────────────
+    ");
         assert_eq!(told(&world.press(&mut question, "escape")), "close");
     }
 }

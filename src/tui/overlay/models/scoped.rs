@@ -244,7 +244,15 @@ mod tests {
         let mut overlay = ScopedModels::new(&["p/alpha", "p/beta"].map(model), &[]);
         let changed = told(&world.press(&mut overlay, "enter"));
         assert!(changed.starts_with("stay Work(Scope(ScopeWork([ModelRef") && !changed.contains("alpha"), "{changed}");
-        insta::assert_snapshot!(world.draw(&overlay, 60, 12), @"");
+        insta::assert_snapshot!(world.draw(&overlay, 60, 12), @r"
+    ────────────────────────────────────────────────────────────
+    Models to choose from  1 of 2  not saved
+    > search
+    →   alpha                                                [p]
+      ✓ beta                                                 [p]
+    enter toggle · escape leave · ctrl+s save · ctrl+a all
+    ────────────────────────────────────────────────────────────
+    ");
         let saved = told(&world.press(&mut overlay, "ctrl+s"));
         assert!(saved.contains("enabledModels") && saved.contains("p/beta"), "{saved}");
     }

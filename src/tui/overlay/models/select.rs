@@ -230,8 +230,36 @@ mod tests {
     #[test]
     fn the_current_one_is_marked_at_every_size() {
         let world = World::default();
-        insta::assert_snapshot!(world.draw(&selector(&["q/gamma"], ""), 40, 12), @"");
-        insta::assert_snapshot!(world.draw(&selector(&[], ""), 80, 24), @"");
-        insta::assert_snapshot!(world.draw(&selector(&[], "zzz"), 80, 24), @"");
+        insta::assert_snapshot!(world.draw(&selector(&["q/gamma"], ""), 40, 12), @r"
+    ────────────────────────────────────────
+    Model  all   [scoped]
+    > search
+    → gamma [q]                        GAMMA
+    Models without a key are not listed. /l…
+    enter choose · ctrl+s save as default
+    ────────────────────────────────────────
+    ");
+        insta::assert_snapshot!(world.draw(&selector(&[], ""), 80, 24), @r"
+    ────────────────────────────────────────────────────────────────────────────────
+    Model
+    > search
+    → beta [p] ✓                                                                BETA
+      alpha [p]                                                                ALPHA
+      gamma [q]                                                                GAMMA
+    Models without a key are not listed. /login adds a key, or set the provider's v…
+    enter choose · ctrl+s save as default · escape leave
+    ────────────────────────────────────────────────────────────────────────────────
+    ");
+        insta::assert_snapshot!(world.draw(&selector(&[], "zzz"), 80, 24), @r"
+    ────────────────────────────────────────────────────────────────────────────────
+    Model
+    > zzz
+      Nothing fits the search
+
+
+    Models without a key are not listed. /login adds a key, or set the provider's v…
+    enter choose · ctrl+s save as default · escape leave
+    ────────────────────────────────────────────────────────────────────────────────
+    ");
     }
 }

@@ -137,6 +137,13 @@ mod tests {
     #[test]
     fn a_model_that_does_not_think_has_one_level() {
         let selector = ThinkingSelector::new(Some(&model("p/alpha")), ThinkingLevel::Off);
-        insta::assert_snapshot!(World::default().draw(&selector, 40, 12), @"");
+        insta::assert_snapshot!(World::default().draw(&selector, 40, 12), @r"
+    ────────────────────────────────────────
+    Thinking
+    > search
+    → off      no thinking ✓
+    enter choose · ctrl+s save as default
+    ────────────────────────────────────────
+    ");
     }
 }

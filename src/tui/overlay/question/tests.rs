@@ -90,7 +90,20 @@ fn a_call_that_is_asked_about_is_seen_with_the_time_that_is_left() {
     let mut world = World::default();
     let dialog = dialog(&permission("rm -r build\u{1b}[2K"), 0);
     world.now = 1_500;
-    insta::assert_snapshot!(world.draw(&*dialog, 40, 14), @"");
+    insta::assert_snapshot!(world.draw(&*dialog, 40, 14), @r"
+    ────────────────────────────────────────
+    Allow bash?
+
+    rm -r build<U+001B>[2K
+
+    bash(rm): no rule allows it.
+    → 1. Allow once
+      2. Allow for this session
+      3. Deny
+      4. Deny and say why
+    59 s left · enter choose · escape cancel
+    ────────────────────────────────────────
+    ");
     assert!(dialog.is_moving());
 }
 
@@ -118,6 +131,22 @@ fn the_other_dialogs_are_drawn() {
     let world = World::default();
     let line = dialog(&question("Name?", Dialog::Input { placeholder: Some("a name".into()) }, None), 0);
     let text = dialog(&question("Text?", Dialog::Editor { prefill: Some("one\ntwo".into()) }, None), 0);
-    insta::assert_snapshot!(world.draw(&*line, 40, 12), @"");
-    insta::assert_snapshot!(world.draw(&*text, 40, 9), @"");
+    insta::assert_snapshot!(world.draw(&*line, 40, 12), @r"
+    ────────────────────────────────────────
+    Name?
+    > a name
+    enter answer · escape cancel
+    ────────────────────────────────────────
+    ");
+    insta::assert_snapshot!(world.draw(&*text, 40, 9), @r"
+    ────────────────────────────────────────
+    Text?
+    one
+    two
+
+
+
+    enter answer · shift+enter new line
+    ────────────────────────────────────────
+    ");
 }

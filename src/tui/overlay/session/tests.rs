@@ -153,10 +153,52 @@ fn a_bad_search_is_told() {
 fn the_list_is_drawn_at_every_size() {
     let world = world();
     let mut selector = selector();
-    insta::assert_snapshot!(world.draw(&selector, 40, 12), @"");
-    insta::assert_snapshot!(world.draw(&selector, 80, 24), @"");
+    insta::assert_snapshot!(world.draw(&selector, 40, 12), @r#"
+    ────────────────────────────────────────
+    Sessions  this folder · threaded  (1/4)
+    > search, "a phrase", re:pattern
+    → first topic apple          4 msgs   3h
+      Blue Whale — second topic… 4 msgs   3h
+      └ taken from the se… open  4 msgs   3h
+      cherry
+
+
+
+    enter open · tab folders · escape leave
+    ────────────────────────────────────────
+    "#);
+    insta::assert_snapshot!(world.draw(&selector, 80, 24), @r#"
+    ────────────────────────────────────────────────────────────────────────────────
+    Sessions  this folder · threaded  (1/4)
+    > search, "a phrase", re:pattern
+    → first topic apple                                                  4 msgs   3h
+      Blue Whale — second topic banana                                   4 msgs   3h
+      └ taken from the second                                      open  4 msgs   3h
+      cherry                                             folder is gone  4 msgs   3h
+
+
+
+
+    enter open · tab folders · escape leave · ctrl+s sort · ctrl+r rename
+    ────────────────────────────────────────────────────────────────────────────────
+    "#);
     world.press(&mut selector, "ctrl+p down ctrl+d");
-    insta::assert_snapshot!(world.draw(&selector, 80, 24), @"");
+    insta::assert_snapshot!(world.draw(&selector, 80, 24), @r#"
+    ────────────────────────────────────────────────────────────────────────────────
+    Sessions  this folder · threaded  (2/4)
+    > search, "a phrase", re:pattern
+      first topic apple                                                        apple
+    → Blue Whale — second topic banana                                        banana
+      └ taken from the second                                             open  fork
+      cherry                                                                    lost
+
+
+
+
+    Put "Blue Whale" into the trash?
+    enter delete · escape back
+    ────────────────────────────────────────────────────────────────────────────────
+    "#);
     let (empty, _) = SessionSelector::new();
     assert!(world.draw(&empty, 200, 60).contains("Looking for sessions"));
 }

@@ -106,6 +106,34 @@ fn a_file_that_cannot_be_saved_to_is_told() {
 fn the_list_is_drawn_at_every_size() {
     let world = World::default();
     let selector = selector(json!({"doubleEscapeAction": "fork"}));
-    insta::assert_snapshot!(world.draw(&selector, 40, 12), @"");
-    insta::assert_snapshot!(world.draw(&selector, 80, 14), @"");
+    insta::assert_snapshot!(world.draw(&selector, 40, 12), @r"
+    ────────────────────────────────────────
+    Settings  (1/49)
+    > search
+    → Theme                           system
+      Hide thinking                    false
+      Thinking level                  medium
+      Compact by itself                 true
+      Tokens kept free                 16384
+    Colours; system follows the terminal (t…
+    Default: system
+    enter change and save · escape leave
+    ────────────────────────────────────────
+    ");
+    insta::assert_snapshot!(world.draw(&selector, 80, 14), @r"
+    ────────────────────────────────────────────────────────────────────────────────
+    Settings  (1/49)
+    > search
+    → Theme                                                                   system
+      Hide thinking                                                            false
+      Thinking level                                                          medium
+      Compact by itself                                                         true
+      Tokens kept free                                                         16384
+      Recent tokens kept                                                       20000
+      Steering messages                                                one-at-a-time
+    Colours; system follows the terminal (theme)
+    Default: system
+    enter change and save · escape leave
+    ────────────────────────────────────────────────────────────────────────────────
+    ");
 }

@@ -134,12 +134,46 @@ fn the_tree_follows_the_session() {
 fn the_tree_is_drawn_at_every_size() {
     let world = World::default();
     let mut selector = selector();
-    insta::assert_snapshot!(world.draw(&selector, 40, 12), @"");
-    insta::assert_snapshot!(world.draw(&selector, 80, 24), @"");
+    insta::assert_snapshot!(world.draw(&selector, 40, 12), @r"
+    ────────────────────────────────────────
+    Session tree  default  (5/7)
+    > search
+      • user: alpha question
+      • read: contents
+      • assistant: first answer
+      ├─ • user: gamma question
+    → │  • assistant: third answer ← here
+      └─ [mark] user: beta question
+         assistant: second answer
+    enter go on here · ctrl+o filter
+    ────────────────────────────────────────
+    ");
+    insta::assert_snapshot!(world.draw(&selector, 80, 24), @r"
+    ────────────────────────────────────────────────────────────────────────────────
+    Session tree  default  (5/7)
+    > search
+      • user: alpha question
+      • read: contents
+      • assistant: first answer
+      ├─ • user: gamma question
+    → │  • assistant: third answer ← here
+      └─ [mark] user: beta question
+         assistant: second answer
+    enter go on here · ctrl+o filter · shift+l label · ctrl+left fold · ctrl+x copy
+    ────────────────────────────────────────────────────────────────────────────────
+    ");
     world.press(&mut selector, "down T");
     assert!(world.draw(&selector, 200, 60).contains("[mark] 2026-01-02 03:04 user: beta question"));
     world.press(&mut selector, "enter");
-    insta::assert_snapshot!(world.draw(&selector, 40, 12), @"");
+    insta::assert_snapshot!(world.draw(&selector, 40, 12), @r"
+    ────────────────────────────────────────
+    Summarise the branch that is left?
+    → No summary
+      Summarise
+      Summarise with own instructions
+    enter go on · escape back
+    ────────────────────────────────────────
+    ");
 }
 
 #[test]

@@ -77,7 +77,25 @@ fn then_files_are_restored_as_the_user_wants() {
 fn both_steps_are_drawn() {
     let world = World::default();
     let mut selector = selector(true);
-    insta::assert_snapshot!(world.draw(&selector, 60, 12), @"");
+    insta::assert_snapshot!(world.draw(&selector, 60, 12), @r"
+    ────────────────────────────────────────────────────────────
+    Undo: files go back to before a change
+    > search
+      Take the last undo back
+      ~b.rs                                 undone  model  03:04
+    → ~a.rs                                         model  03:04
+      ~x                                            model  03:04
+    enter show what would change · escape leave
+    ────────────────────────────────────────────────────────────
+    ");
     selector.on_answer(&Ok(Reply::Undone(report(FileOutcome::Restored, true))), &world.context());
-    insta::assert_snapshot!(world.draw(&selector, 60, 12), @"");
+    insta::assert_snapshot!(world.draw(&selector, 60, 12), @r"
+    ────────────────────────────────────────────────────────────
+    What would change
+    would be restored  b.rs
+    → Restore the files
+      Restore the files, and go back in the conversation
+    enter do it · escape back · pageDown more of the text
+    ────────────────────────────────────────────────────────────
+    ");
 }
