@@ -37,8 +37,8 @@ fn press(list: &mut List<Fruit>, pressed: &str) {
 }
 
 fn drawn(list: &List<Fruit>, rows: u16) -> String {
-    let mut frame = Frame::new(24, rows);
-    list.draw(&mut frame, Rect::new(0, 0, 24, rows), "  None", &Theme::plain());
+    let mut frame = Frame::new(30, rows);
+    list.draw(&mut frame, Rect::new(0, 0, 30, rows), "  None", &Theme::plain());
     picture(&frame)
 }
 

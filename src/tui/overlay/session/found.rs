@@ -142,8 +142,8 @@ impl Found {
     #[must_use]
     pub fn path(&self, row: Row) -> Option<&Path> {
         match row {
-            Row::Session { at, .. } => Some(&self.sessions[at].path),
-            Row::Said(at) => Some(&self.said[at].path),
+            Row::Session { at, .. } => self.sessions.get(at).map(|session| &*session.path),
+            Row::Said(at) => self.said.get(at).map(|said| &*said.path),
             Row::Heading => None,
         }
     }

@@ -15,6 +15,8 @@ mod work;
 #[cfg(test)]
 mod tests;
 
+use std::path::PathBuf;
+
 use ratatui::layout::Rect;
 
 pub use work::{SessionsDone, SessionsWork, Stop};
@@ -55,6 +57,8 @@ pub struct SessionSelector {
     found: Found,
     rows: Vec<Row>,
     cursor: Cursor,
+    /// The file of the marked session: the mark stays on it when rows come and go.
+    wanted: Option<PathBuf>,
     search: LineInput,
     scope: Scope,
     sort: Sort,
@@ -87,6 +91,7 @@ impl SessionSelector {
             found: Found::default(),
             rows: Vec::new(),
             cursor: Cursor::default(),
+            wanted: None,
             search: LineInput::default(),
             scope: Scope::Project,
             sort: Sort::default(),
@@ -113,6 +118,7 @@ impl SessionSelector {
         self.stop = Stop::default();
         self.number += 1;
         self.found = Found::default();
+        self.wanted = None;
         self.lists = true;
         self.searches = false;
         self.arrange(None);
@@ -122,7 +128,6 @@ impl SessionSelector {
 
     /// Makes the rows anew; the mark stays on its session, or goes to the first row when `at` says so.
     fn arrange(&mut self, at: Option<usize>) {
-        let marked = self.marked_path().map(std::path::Path::to_owned);
         let query = Query::parse(self.search.text());
         self.problem = match &query {
             Err(QueryError::Empty) | Ok(_) => None,
@@ -133,11 +138,19 @@ impl SessionSelector {
             Ok(query) => self.found.rows(Some(query), self.sort, self.named_only),
             Err(_) => Vec::new(),
         };
-        let is_marked = |row: &Row| marked.is_some() && self.found.path(*row) == marked.as_deref();
+        let wanted = self.wanted.as_deref();
+        let is_marked = |row: &Row| wanted.is_some() && self.found.path(*row) == wanted;
         let at = at.or_else(|| self.rows.iter().position(is_marked)).unwrap_or_else(|| self.cursor.at());
         let rows = &self.rows;
         self.cursor.place(at, rows.len(), |at| rows[at] != Row::Heading);
         self.most_rows = self.most_rows.max(self.rows.len());
+        self.remember();
+    }
+
+    fn remember(&mut self) {
+        if let Some(path) = self.marked_path() {
+            self.wanted = Some(path.to_owned());
+        }
     }
 
     fn marked(&self) -> Option<Row> {
@@ -201,9 +214,9 @@ impl SessionSelector {
             self.ask_to_delete(context);
         } else {
             let rows = &self.rows;
-            if !self.cursor.on_key(key, context.keymap, self.page.get(), |at| rows[at] != Row::Heading)
-                && self.search.on_key(key, context.keymap)
-            {
+            if self.cursor.on_key(key, context.keymap, self.page.get(), |at| rows[at] != Row::Heading) {
+                self.remember();
+            } else if self.search.on_key(key, context.keymap) {
                 self.searched(context.now);
             }
         }

@@ -130,10 +130,12 @@ fn what_was_said_is_searched_when_the_user_pauses() {
 fn what_was_done_shows_and_what_failed_is_said() {
     let world = world();
     let mut selector = selector();
+    world.press(&mut selector, "up");
     let mut hear = |done| drop(selector.on_worked(&WorkDone::Sessions(done), &world.context()));
     hear(SessionsDone::Renamed("/s/apple".into(), Ok("Red".into())));
     hear(SessionsDone::Deleted("/s/banana".into(), Ok(())));
-    hear(SessionsDone::Deleted("/s/lost".into(), Err("somebody has it open".into())));
+    hear(SessionsDone::Deleted("/s/lost".into(), Ok(())));
+    hear(SessionsDone::Deleted("/s/fork".into(), Err("somebody has it open".into())));
     let picture = world.draw(&selector, 80, 24);
     assert!(picture.contains("Red — first") && !picture.contains("Whale") && picture.contains("somebody"), "{picture}");
     let copied = SessionsDone::Copied(Ok(PathBuf::from("/s/copy")));

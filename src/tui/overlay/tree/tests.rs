@@ -57,7 +57,7 @@ fn keys_move_the_mark_filter_and_search() {
         ("ctrl+u", "u3"),
         ("ctrl+u up", "u1"),
         ("ctrl+l", "u2"),
-        ("ctrl+a up up up up up", "c1"),
+        ("ctrl+a up up up up", "c1"),
         ("ctrl+t up up up", "u1"),
         ("ctrl+o up up up", "u1"),
         ("b e t a", "u2"),
