@@ -223,6 +223,8 @@ impl Actor for Screen {
             ScreenMsg::Answered(purpose, agent, result) => {
                 if agent == state.agent.shared.id {
                     state.update(Msg::Answered(purpose, result)).await;
+                    // A name, a model: not all that a command changes is an event.
+                    state.look().await;
                     state.draw();
                 }
             }

@@ -29,7 +29,7 @@ fn fc_061_what_the_shell_had_printed_is_still_there_afterwards() {
         terminal.run("seq -f 'shell-line-%g' 200");
         terminal.wait_text("shell-line-200");
         terminal.run(&format!("$PROGRAM --model mock/m1 --tui-mode {mode}"));
-        terminal.wait_for("the screen", |screen| screen.row_of(" m1").is_some());
+        terminal.wait_for("the screen", |screen| screen.has("(auto)"));
         terminal.submit("go");
         terminal.wait_text("THE-LAST");
         terminal.key("ctrl+o");

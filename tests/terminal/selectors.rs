@@ -34,7 +34,7 @@ fn the_tree_leads_back_to_a_prompt_and_a_branch_begins_there() {
     }
     terminal.submit("/tree");
     terminal.wait_for("the tree", |screen| {
-        screen.count("alpha question") > 0 && screen.text().to_lowercase().contains("tree")
+        screen.count("alpha question") > 0 && screen.text().to_lowercase().contains("session tree")
     });
     let listed = terminal.screen().count("beta question");
     terminal.type_text("alpha");
@@ -61,7 +61,7 @@ fn a_label_is_shown_in_the_tree_and_stored() {
     let terminal = stage.open();
     terminal.ask("alpha question");
     terminal.submit("/tree");
-    terminal.wait_for("the tree", |screen| screen.text().to_lowercase().contains("tree"));
+    terminal.wait_for("the tree", |screen| screen.text().to_lowercase().contains("session tree"));
     terminal.send("L");
     terminal.wait_for("a question for the label", |screen| screen.text().to_lowercase().contains("label"));
     terminal.type_text("mylabel");
@@ -80,9 +80,9 @@ fn two_escapes_open_the_tree_and_one_leaves_it() {
     let terminal = stage.open();
     terminal.ask("hello there");
     terminal.keys(&["escape", "escape"]);
-    terminal.wait_for("the tree", |screen| screen.text().to_lowercase().contains("tree"));
+    terminal.wait_for("the tree", |screen| screen.text().to_lowercase().contains("session tree"));
     terminal.key("escape");
-    terminal.wait_for("no tree", |screen| !screen.text().to_lowercase().contains("tree"));
+    terminal.wait_for("no tree", |screen| !screen.text().to_lowercase().contains("session tree"));
     terminal.type_text("back");
 }
 

@@ -9,9 +9,9 @@ fn a_command_shows_its_output_and_goes_into_the_next_request() {
     let stage = answering();
     let terminal = stage.open();
     terminal.submit("!echo out-$((40+2))");
-    terminal.wait_text("out-42");
+    terminal.wait_for("the end of the command", |screen| screen.has("out-42") && !screen.has("Running..."));
     terminal.submit("!!echo hidden-$((40+3))");
-    terminal.wait_text("hidden-43");
+    terminal.wait_for("the end of the other", |screen| screen.has("hidden-43") && !screen.has("Running..."));
     assert_eq!(stage.requests(), 0);
     terminal.ask("go on");
     let users = stage.request(0).texts("user").join("\n");

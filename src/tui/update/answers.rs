@@ -69,7 +69,13 @@ impl Model {
         match done {
             WorkDone::Branch(branch) => self.branch.clone_from(branch),
             WorkDone::Gauges(gauges) => self.gauges = (**gauges).clone(),
-            WorkDone::Commands(commands) => self.facts.commands = commands.clone(),
+            WorkDone::Commands(commands) => {
+                self.facts.commands = commands.clone();
+                // What was typed already may name one of them.
+                if self.menu.is_none() {
+                    effects.extend(self.look_for_completion());
+                }
+            }
             WorkDone::Files(index) => effects.extend(self.listed_files(index.clone())),
             WorkDone::FileMenu(menu, revision) => self.matched_files(menu.as_ref(), *revision),
             WorkDone::Path(found, revision) => self.completed_path(found, *revision),
