@@ -72,6 +72,11 @@ pub trait ResourceSource: Send + Sync {
         Vec::new()
     }
 
+    /// The project may bring settings and resources.
+    fn is_trusted(&self) -> bool {
+        true
+    }
+
     /// Where themes are looked for.
     fn theme_roots(&self) -> Vec<Root> {
         Vec::new()

@@ -88,7 +88,6 @@ fn surroundings(
         sessions,
         trash: trash_of(environment),
         fullscreen: !regular,
-        project_trusted: true,
         offline: environment.offline,
         notices: Vec::new(),
     }

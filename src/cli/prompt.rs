@@ -38,6 +38,8 @@ pub struct ProjectResources {
     shows_skills: bool,
     /// Where themes are looked for.
     themes: Vec<Root>,
+    /// The project may bring settings and resources.
+    trusted: bool,
 }
 
 /// What the settings say about resources of one kind.
@@ -143,6 +145,7 @@ impl ProjectResources {
             templates: templates.value,
             warnings,
             shows_skills,
+            trusted: project.trusted,
             themes: themes.value,
         })
     }
@@ -287,6 +290,10 @@ impl ResourceSource for ProjectResources {
             templates: self.templates.iter().map(template).collect(),
             warnings: self.warnings.clone(),
         }
+    }
+
+    fn is_trusted(&self) -> bool {
+        self.trusted
     }
 
     fn theme_roots(&self) -> Vec<Root> {

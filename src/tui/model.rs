@@ -105,6 +105,8 @@ pub struct Model {
     pub queue: LocalQueue,
     /// A short text in the status line.
     pub flash: Option<Flash>,
+    /// When the text was changed by hand last.
+    pub written: Option<u64>,
     /// When a key that counts twice was pressed last: escape, and ctrl+c.
     pub pressed: Pressed,
     /// The git branch of the agent's folder.
@@ -166,6 +168,7 @@ impl Model {
             overlays: Vec::new(),
             queue: LocalQueue::default(),
             flash: None,
+            written: None,
             pressed: Pressed::default(),
             branch: None,
             gauges: Gauges::default(),
@@ -191,6 +194,14 @@ impl Model {
         self.view.running || self.view.compacting
     }
 
+    /// Somebody is in the middle of writing.
+    #[must_use]
+    pub fn is_writing(&self) -> bool {
+        /// Whoever has not touched a key for so long looks up.
+        const PAUSE_MS: u64 = 800;
+        !self.editor.is_empty() && self.written.is_some_and(|at| self.now < at + PAUSE_MS)
+    }
+
     /// What overlays may look at.
     #[must_use]
     pub fn context(&self) -> OverlayContext<'_> {
@@ -209,6 +220,7 @@ impl Model {
         self.is_busy()
             || self.replacing
             || self.flash.is_some()
+            || self.unasked().is_some()
             || self.transcript.is_moving()
             || self.overlays.last().is_some_and(|overlay| overlay.is_moving())
     }

@@ -22,8 +22,6 @@ pub struct Surroundings {
     pub trash: Trash,
     /// The screen takes the whole terminal; otherwise lines go into the terminal's own history.
     pub fullscreen: bool,
-    /// The project may bring settings and resources.
-    pub project_trusted: bool,
     /// No use of the network but model calls.
     pub offline: bool,
     /// What went wrong before the screen came up.

@@ -58,7 +58,6 @@ pub fn surroundings() -> Surroundings {
         sessions: SessionDir::of_project("/srv/user".as_ref(), FOLDER.as_ref()),
         trash: crate::store::trash::Trash::default(),
         fullscreen: true,
-        project_trusted: true,
         offline: false,
         notices: Vec::new(),
     }

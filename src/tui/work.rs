@@ -300,7 +300,7 @@ impl Work {
             Self::Tools => context.send(WorkDone::Tools(tools::tools_of(&context.shared))),
             Self::Rules => context.send(WorkDone::Rules(context.shared.config.permissions.rules().into())),
             Self::ReadSettings => {
-                let files = settings::read(&context.surroundings, &context.shared.config.cwd);
+                let files = settings::read(context);
                 context.send(WorkDone::SettingsRead(files, context.shared.config.settings.all()));
             }
             Self::TrustFacts => {

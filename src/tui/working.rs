@@ -1,6 +1,6 @@
 //! The worker that does something for the screen: one piece of work, in a thread where it may block.
 
-use std::sync::Arc;
+use std::{path::PathBuf, sync::Arc};
 
 use ractor::{Actor, ActorProcessingErr, ActorRef};
 use tokio_util::sync::CancellationToken;
@@ -29,6 +29,13 @@ impl WorkContext {
     #[must_use]
     pub fn new(surroundings: Arc<Surroundings>, shared: Arc<AgentShared>, to: Recipient<WorkDone>) -> Self {
         Self { surroundings, shared, to, cancelled: CancellationToken::new() }
+    }
+
+    /// The folder of the project's own files, where there is one and the project is trusted.
+    #[must_use]
+    pub fn project_dir(&self) -> Option<PathBuf> {
+        let config = &self.shared.config;
+        self.surroundings.project_dir(&config.cwd).filter(|_| config.resources.is_trusted())
     }
 
     /// Gives a result.

@@ -219,6 +219,7 @@ impl Model {
     /// The text was changed by hand: completion may want to say something.
     pub(super) fn edited_by_hand(&mut self) -> Vec<Effect> {
         self.pressed.escape = None;
+        self.written = Some(self.now);
         self.look_for_completion()
     }
 }

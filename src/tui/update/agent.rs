@@ -124,9 +124,13 @@ impl Model {
     }
 
     /// Opens dialogs for questions that nobody was asked, and closes those of questions that are closed.
-    fn ask(&mut self) -> Vec<Effect> {
+    pub(super) fn ask(&mut self) -> Vec<Effect> {
         let open = &self.view.questions;
         self.overlays.retain(|overlay| overlay.question().is_none_or(|id| open.iter().any(|known| known.id == *id)));
+        // A dialog must not take the keys of somebody who is writing: Enter would answer it.
+        if self.is_writing() {
+            return Vec::new();
+        }
         while let Some(question) = self.unasked() {
             self.overlays.push(question::dialog(&question, self.now));
         }

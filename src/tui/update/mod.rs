@@ -51,7 +51,9 @@ impl Model {
         if self.flash.as_ref().is_some_and(|flash| flash.until <= self.now) {
             self.flash = None;
         }
-        self.tell_overlay(|overlay, context| overlay.on_change(context))
+        let mut effects = self.ask();
+        effects.extend(self.tell_overlay(|overlay, context| overlay.on_change(context)));
+        effects
     }
 
     /// Tells the overlay in front something, and does what becomes of it.

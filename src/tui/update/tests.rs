@@ -206,3 +206,21 @@ fn no_size_is_too_small() {
         }
     }
 }
+
+#[test]
+fn a_question_waits_until_nobody_is_in_the_middle_of_writing() {
+    use crate::protocol::question::{Dialog, Question, QuestionId};
+    let question = Question {
+        id: QuestionId::from("q1".to_owned()),
+        title: "May it run?".to_owned(),
+        dialog: Dialog::Confirm { message: String::new() },
+        timeout_ms: None,
+        tool_call_id: None,
+    };
+    let mut model = model_of(&[]);
+    press(&mut model, r#""words""#);
+    happen(&mut model, Event::QuestionAsked { question: std::sync::Arc::new(question) });
+    assert!(model.overlays.is_empty() && model.is_moving());
+    model.update(Msg::Tick, 900);
+    assert!(screen(&mut model).contains("May it run?"));
+}

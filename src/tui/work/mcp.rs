@@ -16,9 +16,8 @@ use crate::{
 
 /// Says which servers the user's and the project's files name.
 pub(super) fn list(context: &WorkContext) {
-    let project = context.surroundings.project_dir(&context.shared.config.cwd);
     let mut files = vec![context.surroundings.user_dir.join("mcp.json")];
-    files.extend(project.filter(|_| context.surroundings.project_trusted).map(|dir| dir.join("mcp.json")));
+    files.extend(context.project_dir().map(|dir| dir.join("mcp.json")));
     context.send(WorkDone::Told(NoticeLevel::Info, told(&files)));
 }
 

@@ -35,10 +35,10 @@ use crate::{
     tui::{
         effect::{Effect, Purpose},
         keys::{Action, Key},
-        surroundings::Surroundings,
         terminal::Frame,
         theme::ThemeColor,
         work::{Work, WorkDone},
+        working::WorkContext,
     },
 };
 
@@ -182,10 +182,9 @@ fn at_once(key: &str, value: &Value) -> Option<Command> {
 
 /// Reads the settings' files.
 #[must_use]
-pub fn read(surroundings: &Surroundings, cwd: &std::path::Path) -> Box<Settings> {
-    let project = surroundings.project_dir(cwd);
-    let project = project.filter(|_| surroundings.project_trusted).map(|dir| dir.join("settings.json"));
-    Box::new(Settings::load(&surroundings.user_dir.join("settings.json"), project.as_deref()))
+pub fn read(context: &WorkContext) -> Box<Settings> {
+    let project = context.project_dir().map(|dir| dir.join("settings.json"));
+    Box::new(Settings::load(&context.surroundings.user_dir.join("settings.json"), project.as_deref()))
 }
 
 impl Overlay for SettingsSelector {

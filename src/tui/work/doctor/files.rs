@@ -15,7 +15,7 @@ use crate::{
 pub(super) fn look(context: &WorkContext, patient: &Patient) -> Vec<Finding> {
     let surroundings = &context.surroundings;
     let cwd = &context.shared.config.cwd;
-    let mut findings = configuration(surroundings, cwd);
+    let mut findings = configuration(surroundings, context.project_dir());
     findings.extend(
         context
             .shared
@@ -29,15 +29,14 @@ pub(super) fn look(context: &WorkContext, patient: &Patient) -> Vec<Finding> {
     findings.push(folder("your folder", &surroundings.user_dir));
     findings.push(folder("sessions", &surroundings.sessions.path));
     findings.extend(secret(&surroundings.user_dir.join("auth.json")));
-    findings.push(trusted(surroundings, cwd));
+    findings.push(trusted(surroundings, cwd, context.shared.config.resources.is_trusted()));
     findings.push(session(context.shared.place.file().map(PathBuf::from).as_deref(), patient.unsaved.as_deref()));
     findings
 }
 
 /// The settings of the user and of a trusted project, and the keys.
-fn configuration(surroundings: &Surroundings, cwd: &Path) -> Vec<Finding> {
+fn configuration(surroundings: &Surroundings, project: Option<PathBuf>) -> Vec<Finding> {
     let user = surroundings.user_dir.join("settings.json");
-    let project = surroundings.project_dir(cwd).filter(|_| surroundings.project_trusted);
     let project = project.map(|dir| dir.join("settings.json"));
     let settings = Settings::load(&user, project.as_deref());
     let (_, keys) = Keymap::load(&surroundings.user_dir.join("keybindings.json"));
@@ -92,10 +91,10 @@ fn secret(path: &Path) -> Option<Finding> {
     })
 }
 
-fn trusted(surroundings: &Surroundings, cwd: &Path) -> Finding {
+fn trusted(surroundings: &Surroundings, cwd: &Path, is_trusted: bool) -> Finding {
     let project = surroundings.project_dir(cwd);
     let wants = trust::required_by(cwd, project.as_deref(), surroundings.home.as_deref());
-    match (wants.is_empty(), surroundings.project_trusted) {
+    match (wants.is_empty(), is_trusted) {
         (true, _) => Finding::good("trust: the project brings nothing that needs it"),
         (false, true) => Finding::good("trust: the project is trusted"),
         (false, false) => Finding::warning(
