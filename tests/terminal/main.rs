@@ -58,10 +58,10 @@ fn numbering() -> Stage {
 }
 
 impl Terminal {
-    /// Submits a prompt and waits until [`ANSWER`] is there.
+    /// Submits a prompt and waits until [`ANSWER`] is there and nothing runs any more.
     fn ask(&self, prompt: &str) {
         self.submit(prompt);
-        self.wait_text(ANSWER);
+        self.wait_for("the answer", |screen| screen.has(ANSWER) && !screen.has("Working..."));
     }
 
     /// Types a text in which keys stand in angle brackets: `one<ctrl+a>two`.

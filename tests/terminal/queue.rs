@@ -96,6 +96,8 @@ fn a_slash_command_works_while_the_model_speaks() {
     terminal.submit("begin");
     terminal.wait_text("A long story");
     terminal.submit("/name Busy Title");
-    terminal.wait_for("the name", |screen| screen.title.contains("Busy Title"));
+    terminal.wait_text("name: Busy Title");
     assert_eq!(stage.requests(), 1);
+    gate.open();
+    terminal.wait_for("the name in the title", |screen| screen.title.contains("Busy Title"));
 }

@@ -69,9 +69,8 @@ fn a_label_is_shown_in_the_tree_and_stored() {
     terminal.wait_for("the label in the tree", |screen| screen.has("mylabel") && screen.has("alpha question"));
     terminal.key("escape");
     terminal.wait_gone("mylabel");
-    let labels: Vec<_> = stage.entries().into_iter().filter(|entry| entry["type"] == "label").collect();
-    assert_eq!(labels.len(), 1);
-    assert_eq!(labels[0]["label"], "mylabel");
+    let is_label = |entry: &Value| entry["type"] == "label" && entry["label"] == "mylabel";
+    terminal.wait_for("the label in the file", |_| stage.entries().iter().filter(|entry| is_label(entry)).count() == 1);
 }
 
 #[test]

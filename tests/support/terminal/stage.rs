@@ -64,9 +64,10 @@ impl Stage {
 }
 
 impl Terminal {
-    /// Waits until the screen is there: a line below the editor names the model.
+    /// Waits until the screen is there: the line below the editor names the model, and the window, which is known when
+    /// the agent was looked at.
     pub fn wait_ready(&self) {
-        self.wait_for("the first screen", |screen| screen.row_of("m1").is_some());
+        self.wait_for("the first screen", |screen| screen.row_of("m1").is_some() && screen.row_of("200k").is_some());
     }
 
     /// Runs a line in the shell of [`Builder::in_a_shell`]; `$PROGRAM` is the program.
