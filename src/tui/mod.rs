@@ -20,6 +20,7 @@
 //! | [`update`] | what the model makes of messages |
 //! | [`view`] | the model as a frame |
 
+pub mod cache_watch;
 pub mod commands;
 pub mod complete;
 pub mod editor;

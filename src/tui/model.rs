@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::{
+    cache_watch::CacheWatch,
     complete::Menu,
     editor::Editor,
     facts::AgentFacts,
@@ -61,6 +62,15 @@ pub struct Flash {
     pub until: u64,
 }
 
+/// The wait before a retry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Retry {
+    /// When it is over, in milliseconds since the screen began.
+    pub at: u64,
+    /// Attempts at most.
+    pub of: u32,
+}
+
 /// See the module.
 pub struct Model {
     /// What does not change.
@@ -85,8 +95,10 @@ pub struct Model {
     pub view: View,
     /// When the running trace began.
     pub running_since: Option<u64>,
-    /// When the wait before a retry is over.
-    pub retry_at: Option<u64>,
+    /// The wait before a retry.
+    pub retry: Option<Retry>,
+    /// Whether prompts are in the provider's cache.
+    pub cache_watch: CacheWatch,
     /// The conversation.
     pub transcript: Transcript,
     /// The text that is being written.
@@ -154,7 +166,8 @@ impl Model {
             look: Look::default(),
             view: View::default(),
             running_since: None,
-            retry_at: None,
+            retry: None,
+            cache_watch: CacheWatch::default(),
             transcript: Transcript::default(),
             editor: {
                 let mut editor = Editor::default();

@@ -58,6 +58,8 @@ pub struct ScreenSettings {
     pub all: Value,
     /// `hideThinkingBlock`.
     pub hide_thinking: bool,
+    /// `showCacheMissNotices`.
+    pub tells_cache_misses: bool,
     /// `quietStartup`.
     pub header: Header,
     /// `doubleEscapeAction`.
@@ -96,6 +98,7 @@ impl ScreenSettings {
         let small = |path: &[&str], range, default| u16::try_from(settings.clamped(path, range, default)).unwrap_or(0);
         Self {
             hide_thinking: settings.hide_thinking(),
+            tells_cache_misses: settings.flag(&["showCacheMissNotices"], false),
             header: match settings.quiet_startup() {
                 QuietStartup::No => Header::Full,
                 QuietStartup::Header => Header::Short,

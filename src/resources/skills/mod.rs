@@ -15,7 +15,10 @@ use super::{
     xml,
 };
 
+mod call;
 mod walk;
+
+pub use call::{SkillCall, called};
 
 /// The longest name that other programs take, in characters.
 const MAX_NAME: usize = 64;

@@ -11,13 +11,13 @@ use crate::{
 const BYTES_A_COLUMN: usize = 16;
 
 /// Rows of a text, and how many of its lines they do not show at all.
-pub(super) struct Excerpt {
+pub(in crate::tui) struct Excerpt {
     pub rows: Vec<StyledLine>,
     pub hidden: usize,
 }
 
 /// The last rows of a text.
-pub(super) fn tail(text: &str, rows: usize, width: usize, style: Style) -> Excerpt {
+pub(in crate::tui) fn tail(text: &str, rows: usize, width: usize, style: Style) -> Excerpt {
     let mut shown: Vec<StyledLine> = Vec::new();
     let mut lines = 0;
     for line in lines_of(text).rev() {
@@ -53,7 +53,7 @@ pub(super) fn head(text: &str, rows: usize, width: usize, style: Style) -> Excer
 }
 
 /// All rows of a text.
-pub(super) fn all(text: &str, width: usize, style: Style) -> Vec<StyledLine> {
+pub(in crate::tui) fn all(text: &str, width: usize, style: Style) -> Vec<StyledLine> {
     lines_of(text).flat_map(|line| folded(line, width, style)).collect()
 }
 

@@ -23,7 +23,7 @@ use crate::protocol::Block;
 
 mod body;
 mod ending;
-mod excerpt;
+pub(super) mod excerpt;
 #[cfg(test)]
 mod tests;
 mod title;

@@ -42,8 +42,7 @@ impl Transcript {
 
     /// The first item that may still change: the answer whose calls run.
     fn first_open(&self) -> usize {
-        let answer = self.last_answer();
-        let goes_on = self.live.runs && !(answer + 1..self.items.len()).any(|at| self.is_prompt(at));
-        if goes_on && self.is_answer(answer) { answer } else { self.items.len() }
+        let goes_on = |answer: &usize| self.live.runs && !(answer + 1..self.items.len()).any(|at| self.is_prompt(at));
+        self.last_answer.filter(goes_on).unwrap_or(self.items.len())
     }
 }

@@ -4,7 +4,11 @@ use std::{collections::HashMap, ops::Range, path::Path, sync::Arc};
 
 use ratatui::style::Modifier;
 
-use super::{Transcript, entry, item::Item};
+use super::{
+    Transcript, entry,
+    item::Item,
+    lines::{Lines, Settled, parted},
+};
 use crate::{
     protocol::event::NoticeLevel,
     resources::markup::markdown::Document,
@@ -37,6 +41,15 @@ pub struct LayoutContext<'m> {
     pub now: u64,
     /// The start page.
     pub header: &'m StartView<'m>,
+}
+
+/// How much of what runs is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Shown {
+    /// Thinking is shown whole.
+    pub thinking: bool,
+    /// Output is shown whole.
+    pub expanded: bool,
 }
 
 impl LayoutContext<'_> {
@@ -88,35 +101,85 @@ impl LayoutContext<'_> {
 /// Lines of items.
 #[derive(Default)]
 pub struct LayoutCache {
+    made_for: Option<MadeFor>,
+    lines: HashMap<usize, Kept>,
+    /// What stays as it is of the answer whose calls run, and which item that is.
+    settled: (usize, Settled),
+}
+
+/// The lines of an item.
+struct Kept {
+    lines: Arc<Lines>,
+    /// The time that they are good for; none when they do not change as time passes.
+    at: Option<u64>,
+}
+
+/// What all lines depend on. Two themes may have one name: that of the terminal's own colours.
+#[derive(Clone, PartialEq)]
+struct MadeFor {
     width: usize,
-    theme: String,
-    lines: HashMap<usize, Arc<Vec<StyledLine>>>,
+    theme: Theme,
+    hide_thinking: bool,
+    output_pad: u16,
+    code_indent: String,
+}
+
+impl MadeFor {
+    fn is_that_of(&self, context: &LayoutContext<'_>) -> bool {
+        self.width == context.width
+            && self.theme == *context.theme
+            && self.hide_thinking == context.settings.hide_thinking
+            && self.output_pad == context.settings.output_pad
+            && self.code_indent == context.settings.code_indent
+    }
+
+    fn of(context: &LayoutContext<'_>) -> Self {
+        Self {
+            width: context.width,
+            theme: context.theme.clone(),
+            hide_thinking: context.settings.hide_thinking,
+            output_pad: context.settings.output_pad,
+            code_indent: context.settings.code_indent.clone(),
+        }
+    }
 }
 
 impl LayoutCache {
     /// Forgets everything.
     pub fn clear(&mut self) {
         self.lines.clear();
+        self.settled = (0, Settled::default());
     }
 
-    /// Forgets the items from `first` on.
+    /// Forgets the items from `first` on, except for the texts of answers, which never change. Costs time in what is
+    /// kept, which is little.
     pub fn forget_from(&mut self, first: usize) {
         self.lines.retain(|item, _| *item < first);
     }
 
     fn fit(&mut self, context: &LayoutContext<'_>) {
-        if self.width != context.width || self.theme != context.theme.name {
+        if !self.made_for.as_ref().is_some_and(|made_for| made_for.is_that_of(context)) {
             self.clear();
-            self.width = context.width;
-            self.theme.clone_from(&context.theme.name);
+            self.made_for = Some(MadeFor::of(context));
         }
     }
 
-    fn keep(&mut self, item: usize, lines: &Arc<Vec<StyledLine>>) {
+    fn known(&self, item: usize, now: u64) -> Option<Arc<Lines>> {
+        let kept = self.lines.get(&item)?;
+        kept.at.is_none_or(|at| at == now).then(|| kept.lines.clone())
+    }
+
+    fn keep(&mut self, item: usize, lines: Arc<Lines>, at: Option<u64>) {
         if self.lines.len() >= KEPT {
             self.lines.retain(|known, _| known.abs_diff(item) < KEPT / 4);
         }
-        self.lines.insert(item, lines.clone());
+        self.lines.insert(item, Kept { lines, at });
+    }
+
+    /// What is settled of an answer; nothing when another one was looked at last.
+    fn take_settled(&mut self, item: usize) -> Settled {
+        let (of, settled) = std::mem::take(&mut self.settled);
+        if of == item { settled } else { Settled::default() }
     }
 }
 
@@ -131,47 +194,61 @@ impl Transcript {
     /// before.
     pub fn rows_of(&mut self, at: usize, context: &LayoutContext<'_>) -> usize {
         match at.checked_sub(self.items.len()) {
-            Some(block) => self.live.rows(block, self.shows_thinking(context), context),
-            None => self.lines_of(at, context).len(),
+            Some(block) => self.live.rows(block, self.shown(context), context),
+            None => self.lines_of(at, context).count(),
         }
     }
 
     /// Some of its lines. Of a long answer that streams in no more is touched than these.
     pub fn lines_between(&mut self, at: usize, range: Range<usize>, context: &LayoutContext<'_>) -> Vec<StyledLine> {
         match at.checked_sub(self.items.len()) {
-            Some(block) => self.live.lines(block, range, self.shows_thinking(context), context),
-            None => self.lines_of(at, context).get(range).unwrap_or_default().to_vec(),
+            Some(block) => self.live.lines(block, range, self.shown(context), context),
+            None => self.lines_of(at, context).between(range),
         }
     }
 
     /// The lines of an item.
-    fn lines_of(&mut self, at: usize, context: &LayoutContext<'_>) -> Arc<Vec<StyledLine>> {
+    fn lines_of(&mut self, at: usize, context: &LayoutContext<'_>) -> Arc<Lines> {
         self.cache.fit(context);
-        if let Some(lines) = self.cache.lines.get(&at) {
-            return lines.clone();
+        if let Some(lines) = self.cache.known(at, context.now) {
+            return lines;
         }
-        let lines = match &self.items[at] {
-            Item::Header => context.header.lines(context.width, context.theme),
-            Item::Notice(notice) => notice_lines(notice.level, &notice.text, context),
-            Item::Entry(position) => entry::lines(self, at, *position, context),
-        };
-        let lines = Arc::new(lines);
         // Timers of running calls are in the lines.
-        if !matches!(self.items[at], Item::Header) && !(self.live.is_moving() && at >= self.live_from()) {
-            self.cache.keep(at, &lines);
+        let moves = self.live.is_moving() && at >= self.live_from();
+        let lines = Arc::new(match &self.items[at] {
+            Item::Header => context.header.lines(context.width, context.theme).into(),
+            Item::Notice(notice) => notice_lines(notice.level, &notice.text, context).into(),
+            Item::Entry(position) if moves => {
+                let position = *position;
+                let mut settled = self.cache.take_settled(at);
+                let lines = entry::lines(self, at, position, &mut settled, context);
+                // What follows the answer settles nothing.
+                if !settled.is_empty() {
+                    self.cache.settled = (at, settled);
+                }
+                lines
+            }
+            Item::Entry(position) => entry::lines(self, at, *position, &mut Settled::default(), context),
+        });
+        if !matches!(self.items[at], Item::Header) {
+            self.cache.keep(at, lines.clone(), moves.then_some(context.now));
         }
         lines
     }
 
     /// The first item whose lines may show what runs.
     fn live_from(&self) -> usize {
-        if self.live.calls.is_empty() { self.items.len() } else { self.last_answer() }
+        if self.live.calls.is_empty() { self.items.len() } else { self.last_answer.unwrap_or(0) }
     }
 
     /// Whether thinking is shown whole.
     #[must_use]
     pub fn shows_thinking(&self, context: &LayoutContext<'_>) -> bool {
         context.settings.hide_thinking == self.thinking_toggled
+    }
+
+    fn shown(&self, context: &LayoutContext<'_>) -> Shown {
+        Shown { thinking: self.shows_thinking(context), expanded: self.expanded }
     }
 }
 
@@ -184,8 +261,5 @@ pub fn notice_lines(level: NoticeLevel, text: &str, context: &LayoutContext<'_>)
         NoticeLevel::Error => (ThemeColor::Error, "Error: "),
     };
     let lead = if text.starts_with(lead.trim_end()) { "" } else { lead };
-    let mut lines = vec![StyledLine::default()];
-    let body = plain(&format!("{lead}{text}"), context.inner(), context.theme.fg(color));
-    lines.extend(context.with_margin(body));
-    lines
+    parted(context.with_margin(plain(&format!("{lead}{text}"), context.inner(), context.theme.fg(color))))
 }

@@ -5,8 +5,10 @@ use std::ops::Range;
 use serde_json::Value;
 
 use super::{
-    entry::{BashView, CallState, bash_lines, call_lines, end_of, hidden_thinking},
-    layout::LayoutContext,
+    answer::{CallState, call_lines, hidden_thinking},
+    bash::{BashView, end_of},
+    layout::{LayoutContext, Shown},
+    lines::parted,
     live::{Live, LiveBlock, LiveCommand},
 };
 use crate::tui::text::{MarkdownOptions, StreamingMarkdown, StyledLine};
@@ -23,10 +25,13 @@ impl Live {
     }
 
     /// How many lines a block has.
-    pub(super) fn rows(&mut self, at: usize, thinking: bool, context: &LayoutContext<'_>) -> usize {
-        match self.text_of(at, thinking, context) {
-            Some((text, options)) => parted(text.lines(context.inner(), context.theme, &options).len()),
-            None => self.other_lines(at, context).len(),
+    pub(super) fn rows(&mut self, at: usize, shown: Shown, context: &LayoutContext<'_>) -> usize {
+        match self.text_of(at, shown, context) {
+            Some((text, options)) => match text.lines(context.inner(), context.theme, &options).len() {
+                0 => 0,
+                rows => rows + 1,
+            },
+            None => self.other_lines(at, shown, context).len(),
         }
     }
 
@@ -35,11 +40,11 @@ impl Live {
         &mut self,
         at: usize,
         range: Range<usize>,
-        thinking: bool,
+        shown: Shown,
         context: &LayoutContext<'_>,
     ) -> Vec<StyledLine> {
-        let Some((text, options)) = self.text_of(at, thinking, context) else {
-            return self.other_lines(at, context).get(range).unwrap_or_default().to_vec();
+        let Some((text, options)) = self.text_of(at, shown, context) else {
+            return self.other_lines(at, shown, context).get(range).unwrap_or_default().to_vec();
         };
         let lines = text.lines(context.inner(), context.theme, &options);
         let blank = (range.start == 0 && !range.is_empty()).then(StyledLine::default);
@@ -52,53 +57,53 @@ impl Live {
     fn text_of(
         &mut self,
         at: usize,
-        thinking: bool,
+        shown: Shown,
         context: &LayoutContext<'_>,
     ) -> Option<(&mut StreamingMarkdown, MarkdownOptions)> {
         match self.message.as_mut()?.blocks.get_mut(at)? {
             LiveBlock::Text(text) => Some((text, context.markdown_options())),
-            LiveBlock::Thinking(text) if thinking => Some((text, context.thinking_options())),
+            LiveBlock::Thinking(text) if shown.thinking => Some((text, context.thinking_options())),
             _ => None,
         }
     }
 
-    fn other_lines(&mut self, at: usize, context: &LayoutContext<'_>) -> Vec<StyledLine> {
+    /// The lines of a block that is no text that is shown.
+    fn other_lines(&mut self, at: usize, shown: Shown, context: &LayoutContext<'_>) -> Vec<StyledLine> {
         let blocks = self.blocks();
-        let body = match self.message.as_mut().and_then(|message| message.blocks.get_mut(at)) {
-            Some(LiveBlock::Thinking(_)) => hidden_thinking(context),
-            Some(LiveBlock::Call { name, raw, arguments }) => match arguments.read(raw) {
-                Value::Object(arguments) => call_lines(name, arguments, CallState::Writing, false, context),
+        let Some(message) = self.message.as_mut().filter(|_| at < blocks) else {
+            let command = self.commands.get(at.saturating_sub(blocks));
+            return command.map_or_else(Vec::new, |command| command.lines(shown.expanded, context));
+        };
+        let is_thought =
+            |block: &LiveBlock| matches!(block, LiveBlock::Thinking(text) if !text.text().trim().is_empty());
+        let says_hidden = message.blocks[..at].iter().any(is_thought);
+        match &mut message.blocks[at] {
+            block @ LiveBlock::Thinking(_) if is_thought(block) && !says_hidden => parted(hidden_thinking(context)),
+            // Only what is near its end is shown while it is written.
+            LiveBlock::Call { name, raw, arguments } => match arguments.read(raw) {
+                Value::Object(arguments) => parted(call_lines(name, arguments, CallState::Writing, false, context)),
                 _ => Vec::new(),
             },
-            Some(_) => Vec::new(),
-            None => match self.commands.get(at.saturating_sub(blocks)) {
-                Some(command) => return command.lines(context),
-                None => Vec::new(),
-            },
-        };
-        if body.is_empty() { body } else { std::iter::once(StyledLine::default()).chain(body).collect() }
+            _ => Vec::new(),
+        }
     }
 }
 
-/// Lines with the blank one before them.
-fn parted(lines: usize) -> usize {
-    if lines == 0 { 0 } else { lines + 1 }
-}
-
 impl LiveCommand {
-    fn lines(&self, context: &LayoutContext<'_>) -> Vec<StyledLine> {
+    fn lines(&self, expanded: bool, context: &LayoutContext<'_>) -> Vec<StyledLine> {
         let (end, failed) = match &self.ended {
             None => ("Running... (escape to cancel)".to_owned(), false),
             Some(result) => end_of(result.cancelled, result.exit_code),
         };
+        let full_output = self.ended.as_ref().and_then(|result| result.full_output_path.as_deref());
         let view = BashView {
             command: &self.command,
             output: &self.output,
             excluded: self.excluded,
-            end: Some(end),
+            end,
             failed,
-            full_output: None,
+            full_output,
         };
-        bash_lines(&view, false, context)
+        view.lines(expanded, context)
     }
 }

@@ -8,14 +8,20 @@
 //! | [`item`] | what stands in the conversation |
 //! | [`live`], `live_view` | the streaming answer, running calls and commands; the same as lines |
 //! | [`layout`] | an item as lines |
-//! | [`entry`] | an entry of the session as lines |
+//! | [`entry`], `answer`, `bash` | an entry of the session as lines; those of the model, and of the user's commands |
+//! | `advice` | what helps when a model call failed |
+//! | [`lines`] | the lines of an item |
 //! | [`scroll`] | which lines are visible |
 //! | `commit` | what is over, for terminals that keep their own history |
 
+mod advice;
+pub mod answer;
+mod bash;
 mod commit;
 pub mod entry;
 pub mod item;
 pub mod layout;
+pub mod lines;
 pub mod live;
 mod live_view;
 pub mod scroll;
@@ -50,6 +56,10 @@ pub struct Transcript {
     /// Thinking is shown, where the settings hide it, or the other way round.
     pub thinking_toggled: bool,
     cache: LayoutCache,
+    /// The place of the last answer, whose calls may still get results.
+    last_answer: Option<usize>,
+    /// What is to be said behind the entries that come next.
+    behind: Vec<Item>,
     /// Items that were written into the terminal's own history.
     committed: usize,
 }
@@ -72,6 +82,11 @@ impl Transcript {
         self.items.push(Item::Notice(Arc::new(Notice { level, text: text.into() })));
     }
 
+    /// Adds a notice about what just happened: it stands behind the entry that tells of that, which comes next.
+    pub fn notice_behind(&mut self, level: NoticeLevel, text: impl Into<String>) {
+        self.behind.push(Item::Notice(Arc::new(Notice { level, text: text.into() })));
+    }
+
     /// The last warnings and errors, the last one last.
     #[must_use]
     pub fn problems(&self) -> Vec<String> {
@@ -89,6 +104,7 @@ impl Transcript {
     pub fn show_header(&mut self) {
         if !matches!(self.items.first(), Some(Item::Header)) {
             self.items.insert(0, Item::Header);
+            self.last_answer = self.last_answer.map(|at| at + 1);
             self.committed = 0;
             self.cache.clear();
         }
@@ -110,6 +126,11 @@ impl Transcript {
     /// Shows the session as it is now. Costs time in what was added; in the length of the branch when the conversation
     /// went on elsewhere.
     pub fn sync(&mut self, tree: &TreeView) {
+        self.sync_entries(tree);
+        self.items.append(&mut self.behind);
+    }
+
+    fn sync_entries(&mut self, tree: &TreeView) {
         let last = self.items.iter().rev().find_map(Item::position);
         let mut fresh = Vec::new();
         let mut joined = last.is_none();
@@ -127,6 +148,7 @@ impl Transcript {
         if !joined {
             self.items.retain(|item| matches!(item, Item::Header));
             self.items.extend(tree.path().into_iter().map(|entry| Item::Entry(entry.position())));
+            self.last_answer = self.answer_from(0);
             self.cache.clear();
             self.committed = 0;
             self.scroll = Scroll::Bottom;
@@ -135,15 +157,21 @@ impl Transcript {
         if fresh.is_empty() {
             return;
         }
-        self.cache.forget_from(self.last_answer());
+        self.forget_calls();
         let from = self.items.len();
         self.items.extend(fresh.into_iter().rev());
+        self.last_answer = self.answer_from(from).or(self.last_answer);
         self.live.stored(tree, &self.items[from..]);
     }
 
-    /// The place of the last answer, whose calls may still get results.
-    fn last_answer(&self) -> usize {
-        (0..self.items.len()).rev().find(|at| self.is_answer(*at)).unwrap_or(0)
+    /// The last answer among the items from `first` on.
+    fn answer_from(&self, first: usize) -> Option<usize> {
+        (first..self.items.len()).rev().find(|at| self.is_answer(*at))
+    }
+
+    /// Forgets the lines that show how far calls are.
+    fn forget_calls(&mut self) {
+        self.cache.forget_from(self.last_answer.unwrap_or(0));
     }
 
     fn is_answer(&self, at: usize) -> bool {
@@ -179,7 +207,7 @@ impl Transcript {
             }
             event => {
                 if self.live.apply(event, now) {
-                    self.cache.forget_from(self.last_answer());
+                    self.forget_calls();
                 }
             }
         }

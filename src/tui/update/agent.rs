@@ -3,20 +3,23 @@
 use crate::{
     actors::replacing::Replaced,
     protocol::{
-        Event, Published,
+        AgentMessage, Event, Published,
         display::{Display, WidgetPlacement},
         event::NoticeLevel,
         view::View,
     },
+    resources::skills,
     store::jsonl::{EntryKind, Role},
     tui::{
+        cache_watch::CacheWatch,
         commands,
         effect::Effect,
         facts::AgentFacts,
-        model::Model,
+        model::{Model, Retry},
         notify::{Occasion, notify},
         overlay::{login::first_run, question},
         settings::{Header, ScreenSettings},
+        view::numbers::grouped,
         work::Work,
     },
 };
@@ -56,6 +59,7 @@ impl Model {
     pub(super) fn happened(&mut self, published: &Published) -> Vec<Effect> {
         self.view.apply(published);
         self.transcript.apply(published, self.now);
+        self.watch_cache(&published.event);
         let mut effects = Vec::new();
         match &published.event {
             Event::AgentStart => {
@@ -64,18 +68,29 @@ impl Model {
             Event::AgentSettled { aborted } => {
                 let took_ms = self.running_since.take().map_or(0, |since| self.now.saturating_sub(since));
                 effects.extend(notify(self, Occasion::Settled { took_ms, aborted: *aborted }));
-                self.retry_at = None;
+                self.retry = None;
                 effects.extend(self.look_around());
                 effects.extend(self.flush_queue());
             }
             Event::TurnEnd { .. } | Event::CompactionEnd { .. } | Event::SessionTree { .. } => {
                 effects.push(Effect::Work(Work::Gauges));
                 effects.extend(self.flush_queue());
+                if matches!(published.event, Event::CompactionEnd { aborted: true, .. }) {
+                    self.flash("Compaction cancelled");
+                }
             }
             Event::QuestionAsked { .. } => effects.extend(notify(self, Occasion::Question)),
-            Event::AutoRetryStart { delay_ms, .. } => self.retry_at = Some(self.now + delay_ms),
+            Event::AutoRetryStart { delay_ms, max_attempts, .. } => {
+                self.retry = Some(Retry { at: self.now + delay_ms, of: *max_attempts });
+            }
+            Event::SummarizationRetryScheduled { attempt, max_attempts, error_message, .. } => {
+                let text = format!("No summary ({error_message}): trying again, {attempt} of {max_attempts}");
+                self.flash(text);
+            }
+            Event::ModelChanged { model, .. } => self.flash(format!("Model: {model}")),
+            Event::ThinkingLevelChanged { level } => self.flash(format!("Thinking level: {level}")),
             Event::AutoRetryEnd { success: false, final_error: Some(error), .. } => {
-                self.transcript.notice(NoticeLevel::Error, format!("Retries did not help: {error}"));
+                self.transcript.notice_behind(NoticeLevel::Error, format!("Retries did not help: {error}"));
             }
             Event::SavingChanged { reason, unsaved } => self.saving_changed(reason.as_ref(), *unsaved),
             Event::Display { display, .. } => self.display(display),
@@ -86,6 +101,22 @@ impl Model {
         }
         effects.extend(self.ask());
         effects
+    }
+
+    /// Says when a prompt was paid again, where that is wanted.
+    fn watch_cache(&mut self, event: &Event) {
+        match event {
+            Event::MessageEnd { message: AgentMessage::Assistant(answer), .. } => {
+                let missed = self.cache_watch.answered(answer);
+                if let Some(tokens) = missed.filter(|_| self.settings.tells_cache_misses) {
+                    let text = format!("Cache miss: {} tokens of the prompt were sent again", grouped(tokens));
+                    self.transcript.notice_behind(NoticeLevel::Info, text);
+                }
+            }
+            // The next prompt is another one.
+            Event::SessionCompact { .. } | Event::SessionTree { .. } => self.cache_watch = CacheWatch::default(),
+            _ => {}
+        }
     }
 
     fn saving_changed(&mut self, reason: Option<&String>, unsaved: usize) {
@@ -146,6 +177,7 @@ impl Model {
             self.transcript.sync(&tree);
         }
         if is_new {
+            self.cache_watch = self.facts.tree.as_ref().map(CacheWatch::of).unwrap_or_default();
             self.remember();
         }
         let mut effects = Vec::new();
@@ -161,6 +193,8 @@ impl Model {
         let Some(tree) = &self.facts.tree else { return };
         let is_prompt = |kind| kind == EntryKind::Message(Role::User);
         let prompts = tree.ancestors().filter(|entry| is_prompt(entry.kind())).filter_map(|entry| entry.user_text());
+        // What a skill made of a prompt was never written.
+        let prompts = prompts.map(|text| skills::called(&text).map(|call| call.written()).unwrap_or(text));
         let mut prompts: Vec<String> = prompts.filter(|text| !text.trim().is_empty()).take(REMEMBERED).collect();
         prompts.reverse();
         prompts.iter().for_each(|prompt| self.editor.remember(prompt));

@@ -5,8 +5,9 @@ use ratatui::style::Modifier;
 use crate::tui::{
     keys::Action,
     model::Model,
-    text::{StyledLine, plain},
+    text::{StyledLine, plain, width_of},
     theme::ThemeColor,
+    transcript::scroll::Scroll,
     view::key_name,
 };
 
@@ -28,9 +29,9 @@ pub fn spinner(now: u64) -> &'static str {
 pub fn line(model: &Model, width: usize) -> StyledLine {
     let theme = &model.theme;
     let escape = key_name(model, Action::Interrupt);
-    let text = if let Some(at) = model.retry_at.filter(|_| model.view.retrying.is_some()) {
-        let seconds = at.saturating_sub(model.now).div_ceil(1_000);
-        Some(format!("Retrying in {seconds} s... ({escape} to stop)"))
+    let text = if let Some((retry, attempt)) = model.retry.zip(model.view.retrying) {
+        let seconds = retry.at.saturating_sub(model.now).div_ceil(1_000);
+        Some(format!("Retrying in {seconds} s, {attempt} of {}... ({escape} to stop)", retry.of))
     } else if model.replacing {
         Some("Opening the session...".to_owned())
     } else if model.view.compacting {
@@ -51,6 +52,11 @@ pub fn line(model: &Model, width: usize) -> StyledLine {
         let said = plain(&flash.text, room, theme.fg(ThemeColor::Muted));
         line.push(" ", theme.fg(ThemeColor::Muted));
         line.spans.extend(said.into_iter().next().unwrap_or_default().spans);
+    } else if model.transcript.scroll != Scroll::Bottom {
+        let hint = format!(" ↓ {} shows the end", key_name(model, Action::ScrollBottom));
+        if line.width() + width_of(&hint) <= width {
+            line.push(hint, theme.fg(ThemeColor::Dim));
+        }
     }
     line
 }

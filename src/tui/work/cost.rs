@@ -9,13 +9,11 @@ use crate::{
         tree::{Totals, TreeView},
     },
     tui::{
+        cache_watch::CacheWatch,
         commands::info::tokens,
         view::numbers::{dollars, grouped},
     },
 };
-
-/// Tokens below which nobody's cache keeps a prompt.
-const SMALLEST: u64 = 1_024;
 
 /// Requests whose prompt was in the cache and was paid again.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -58,33 +56,13 @@ fn told(totals: &Totals, misses: Misses) -> String {
     lines.join("\n")
 }
 
-/// Requests that followed another one to the same model and read less than half of its prompt from the cache, where that
-/// model's provider uses a cache at all.
+/// Requests whose prompt was in the cache and was not read from there.
 fn misses(answers: impl Iterator<Item = Arc<AssistantMessage>>) -> Misses {
-    let mut misses = Misses::default();
-    let mut before: Option<Arc<AssistantMessage>> = None;
-    let mut has_cache = false;
-    for answer in answers.filter(|answer| !answer.is_failed()) {
-        let usage = &answer.usage;
-        if let Some(before) =
-            before.filter(|before| (&before.provider, &before.model) == (&answer.provider, &answer.model))
-        {
-            let sent = prompt(&before.usage);
-            if has_cache && sent >= SMALLEST && usage.cache_read < sent / 2 {
-                misses.requests += 1;
-                misses.tokens += sent - usage.cache_read;
-            }
-        } else {
-            has_cache = false;
-        }
-        has_cache |= usage.cache_read + usage.cache_write > 0;
-        before = Some(answer);
-    }
-    misses
-}
-
-fn prompt(usage: &Usage) -> u64 {
-    usage.input.saturating_add(usage.cache_read).saturating_add(usage.cache_write)
+    let mut watch = CacheWatch::default();
+    answers.filter_map(|answer| watch.answered(&answer)).fold(Misses::default(), |misses, tokens| Misses {
+        requests: misses.requests + 1,
+        tokens: misses.tokens + tokens,
+    })
 }
 
 #[cfg(test)]
@@ -109,12 +87,7 @@ mod tests {
         check("a:10/0/5000 a:100/5000/50", (0, 0));
         check("a:10/0/5000 a:5100/0/0", (1, 5_010));
         check("a:10/0/5000 a:3000/2100/0", (1, 2_910));
-        // Another model has another cache.
-        check("a:10/0/5000 b:5100/0/0 a:5200/0/0", (0, 0));
-        // A provider that has no cache misses nothing.
-        check("a:5000/0/0 a:6000/0/0", (0, 0));
-        // Too small to be kept.
-        check("a:10/0/900 a:1000/0/0", (0, 0));
+        check("a:10/0/5000 a:5100/0/0 a:5200/0/0", (2, 5_010 + 5_100));
     }
 
     #[test]
