@@ -34,6 +34,12 @@ impl ScreenFactory {
     pub fn new(base: Arc<Base>, shared: Arc<AgentShared>, first: FirstWords) -> Self {
         Self { base, memory: Arc::new(ScreenMemory::new(shared, first)) }
     }
+
+    /// What its screens know.
+    #[must_use]
+    pub fn memory(&self) -> Arc<ScreenMemory> {
+        self.memory.clone()
+    }
 }
 
 impl FrontFactory for ScreenFactory {

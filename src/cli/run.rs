@@ -24,6 +24,7 @@ use crate::{
     actors::front::{stdout::keep_for_records, voice},
     extensions::ExtensionRegistry,
     protocol::{command::Input, hidden},
+    tui::terminal,
 };
 
 /// Runs the program with this process's arguments and surroundings.
@@ -101,20 +102,36 @@ fn begin(environment: &Environment, args: HiArgs, terminals: Terminals, extensio
         Ok(prompts) => prompts,
         Err(text) => return fail(&text),
     };
-    if mode == Mode::Interactive {
-        // The screen shows what is said until it is gone.
-        voice::hold();
-    }
+    let quiet = (mode == Mode::Interactive).then(Quiet::begin);
     if matches!(mode, Mode::Rpc | Mode::Json)
         && let Err(error) = keep_for_records()
     {
         return fail(&format!("standard output cannot be kept for records alone: {error}"));
     }
     let ended = start::run(environment, args, extensions, mode, prompts);
-    voice::release();
+    drop(quiet);
     match ended {
         Ok(exit) => exit,
         Err(StartError::Failed(text)) => fail(&text),
+    }
+}
+
+/// The screen shows what is said, until this is gone.
+struct Quiet;
+
+impl Quiet {
+    fn begin() -> Self {
+        voice::hold();
+        voice::catch_panics();
+        Self
+    }
+}
+
+impl Drop for Quiet {
+    fn drop(&mut self) {
+        // Whoever had the terminal has given it back, unless they are stuck.
+        terminal::restore();
+        voice::release();
     }
 }
 

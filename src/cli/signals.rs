@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use super::exit::Exit;
-use crate::{actors::runtime::RuntimeHandle, tools::operations::local::kill_all_commands};
+use crate::{actors::runtime::RuntimeHandle, tools::operations::local::kill_all_commands, tui::terminal};
 
 /// Signals that are caught from now on.
 pub struct Watch {
@@ -47,6 +47,7 @@ impl Watch {
                 }
                 if signals.recv().await.is_some() {
                     kill_all_commands();
+                    terminal::restore();
                     std::process::exit(i32::from(exit.code()));
                 }
             });

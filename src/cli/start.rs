@@ -21,6 +21,7 @@ use crate::{
         front::{
             printer::{DENIED, NOT_SAVED, PrintMode, PrinterFactory},
             rpc::RpcFactory,
+            voice,
         },
         runtime::{FrontFactory, RuntimeHandle},
         shared::Observer,
@@ -142,7 +143,13 @@ async fn serve(
         Mode::Interactive => {
             let command = (base.args.session == SessionChoice::Pick).then_some("resume");
             let ask_trust = (!left_out.is_empty()).then_some(left_out);
-            Arc::new(ScreenFactory::new(base.clone(), shared, FirstWords { prompts, command, ask_trust }))
+            let screens = ScreenFactory::new(base.clone(), shared, FirstWords { prompts, command, ask_trust });
+            let memory = screens.memory();
+            let ended = run_front(base, observers, Arc::new(screens)).await;
+            if let Some(words) = memory.last_words().filter(|_| ended.is_ok()) {
+                voice::say(&words);
+            }
+            return ended;
         }
     };
     run_front(base, observers, front).await

@@ -34,6 +34,7 @@ pub mod model;
 pub mod notify;
 mod outside;
 pub mod overlay;
+pub mod picture;
 pub mod queue;
 pub mod screen;
 pub mod search;

@@ -11,6 +11,7 @@ use super::{
     keys::Keymap,
     look::Look,
     overlay::{Overlay, OverlayContext},
+    picture::Pictures,
     queue::LocalQueue,
     search::Search,
     selection::Selection,
@@ -89,6 +90,8 @@ pub struct Model {
     pub reports: Vec<Report>,
     /// What the theme is made from.
     pub look: Look,
+    /// The pictures of the conversation.
+    pub pictures: Pictures,
     /// The agent.
     pub facts: AgentFacts,
     /// What goes on in it.
@@ -164,6 +167,7 @@ impl Model {
             now: 0,
             reports: Vec::new(),
             look: Look::default(),
+            pictures: Pictures::default(),
             view: View::default(),
             running_since: None,
             retry: None,
@@ -242,6 +246,9 @@ impl Model {
     pub fn learn(&mut self, report: Report) -> bool {
         /// More than any terminal has to say at once.
         const MOST: usize = 64;
+        if let Report::CellSize(width, height) = report {
+            self.pictures.set_cell(width, height);
+        }
         let changed = self.look.learn(&report);
         if self.reports.len() < MOST {
             self.reports.push(report);

@@ -184,6 +184,7 @@ impl Actor for Screen {
         state.find_themes();
         state.model.look.colorfgbg = std::env::var("COLORFGBG").ok();
         state.model.look.level = state.terminal.capabilities().colors;
+        state.model.pictures.possible = state.terminal.capabilities().images.is_some();
         state.retheme();
         let (columns, rows) = state.terminal.size();
         state.update(Msg::Input(InputEvent::Resize { columns, rows })).await;
@@ -233,6 +234,7 @@ impl Actor for Screen {
                 state.draw_in_time();
             }
             ScreenMsg::Said(text) => {
+                voice::heard();
                 state.model.said(&text);
                 state.draw_in_time();
             }
@@ -394,6 +396,7 @@ impl ScreenState {
         }
         let rest = view::rest::lines(&mut self.model);
         self.terminal.close(&rest);
+        self.memory.lock().left = true;
         voice::release();
     }
 }

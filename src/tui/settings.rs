@@ -88,6 +88,8 @@ pub struct ScreenSettings {
     pub notify: NotifySettings,
     /// `editorMode` is `vim`.
     pub vim: bool,
+    /// `terminal.imageWidthCells`; 0 where `terminal.showImages` is off.
+    pub picture_columns: u16,
 }
 
 impl ScreenSettings {
@@ -127,6 +129,10 @@ impl ScreenSettings {
             wheel_lines: usize::from(small(&["fullscreenWheelScrollLines"], 1..=100, 3)),
             copy_on_select: settings.flag(&["fullscreenCopyOnSelect"], true),
             notify: NotifySettings::of(settings),
+            picture_columns: match settings.flag(&["terminal", "showImages"], true) {
+                true => small(&["terminal", "imageWidthCells"], 1..=1000, 60),
+                false => 0,
+            },
             vim: settings.text(&["editorMode"]) == Some("vim"),
             all: settings.effective(),
         }

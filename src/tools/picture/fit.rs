@@ -106,7 +106,7 @@ fn decoder(bytes: &[u8], kind: ImageKind) -> ImageResult<impl ImageDecoder + '_>
 }
 
 /// The pixels (of an animation: the first picture), and how they lie.
-fn decode(bytes: &[u8], kind: ImageKind) -> ImageResult<(DynamicImage, Orientation)> {
+pub(super) fn decode(bytes: &[u8], kind: ImageKind) -> ImageResult<(DynamicImage, Orientation)> {
     let mut decoder = decoder(bytes, kind)?;
     let orientation = decoder.orientation().unwrap_or(Orientation::NoTransforms);
     // Not every decoder counts the pixels themselves.
@@ -124,14 +124,14 @@ fn eight_bits(image: DynamicImage) -> DynamicImage {
     }
 }
 
-struct Shown {
-    image: DynamicImage,
+pub(super) struct Shown {
+    pub image: DynamicImage,
     /// Pixels before it was scaled, upright.
-    original: (u32, u32),
+    pub original: (u32, u32),
 }
 
 /// Scales into the limits and turns what was left, which is less work than turning first.
-fn upright(image: DynamicImage, orientation: Orientation, policy: &PicturePolicy) -> Shown {
+pub(super) fn upright(image: DynamicImage, orientation: Orientation, policy: &PicturePolicy) -> Shown {
     use Orientation::{Rotate90, Rotate90FlipH, Rotate270, Rotate270FlipH};
     let turned = matches!(orientation, Rotate90 | Rotate270 | Rotate90FlipH | Rotate270FlipH);
     let swap = |(a, b)| if turned { (b, a) } else { (a, b) };

@@ -2,6 +2,7 @@
 //!
 //! - [`kind`]: what kind of picture some bytes are, and how large it is;
 //! - `fit`: decoding, scaling and encoding, with limits;
+//! - [`preview`]: pictures for screens;
 //! - [`prompt`]: the pictures of a prompt.
 
 use std::fmt;
@@ -13,6 +14,7 @@ use crate::protocol::Model;
 
 mod fit;
 pub mod kind;
+pub mod preview;
 pub mod prompt;
 
 pub use kind::ImageKind;

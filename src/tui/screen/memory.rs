@@ -5,7 +5,11 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use crate::{actors::shared::AgentShared, protocol::command::Input, tui::editor::Fragment};
+use crate::{
+    actors::shared::AgentShared,
+    protocol::command::Input,
+    tui::{editor::Fragment, facts::AgentFacts, view::rest},
+};
 
 /// What the first screen begins with.
 #[derive(Clone, Debug, Default)]
@@ -24,6 +28,8 @@ pub struct ScreenMemory(Mutex<Remembered>);
 pub(super) struct Remembered {
     /// The agent in front.
     pub agent: Arc<AgentShared>,
+    /// A screen ended in order: all that is to stay on the terminal is there.
+    pub left: bool,
     /// It takes commands.
     pub opened: bool,
     /// The text that was being written.
@@ -42,13 +48,22 @@ impl ScreenMemory {
     pub fn new(agent: Arc<AgentShared>, first: FirstWords) -> Self {
         let FirstWords { prompts, command, ask_trust } = first;
         let draft = Fragment::default();
-        Self(Mutex::new(Remembered { agent, opened: false, draft, prompts, first: command, ask_trust }))
+        Self(Mutex::new(Remembered { agent, left: false, opened: false, draft, prompts, first: command, ask_trust }))
     }
 
     /// The agent in front.
     #[must_use]
     pub fn agent(&self) -> Arc<AgentShared> {
         self.lock().agent.clone()
+    }
+
+    /// What is to be said when screens ended otherwise than in order: how to go on with the session.
+    #[must_use]
+    pub fn last_words(&self) -> Option<String> {
+        let remembered = self.lock();
+        let facts = AgentFacts::of(&remembered.agent, Arc::default());
+        let hint = if remembered.left { None } else { rest::resume_hint(&facts) };
+        hint.map(|hint| format!("{}\n{hint}\n", rest::RESUME))
     }
 
     pub(super) fn lock(&self) -> MutexGuard<'_, Remembered> {

@@ -55,11 +55,12 @@ impl Capabilities {
         let is_inside = tmux || variable("STY").is_some() || term.starts_with("screen");
         // Inside tmux and screen, what the outer terminal left in the environment says nothing.
         let program = if is_inside { Program::Other } else { program(&term, &variable) };
-        let images = if is_inside { None } else { program.images() };
+        // tmux and screen know nothing of pictures, whatever the settings say of the terminal around them.
+        let images = if is_inside { None } else { preferences.images.unwrap_or(program.images()) };
         Self {
             colors: colors(&term, program, &variable, preferences.true_color),
             hyperlinks: preferences.hyperlinks.unwrap_or(program.has_links()),
-            images: preferences.images.unwrap_or(images),
+            images,
             synchronized: true,
             modern: !matches!(&*term, "" | "linux" | "cons25" | "vt52" | "vt100" | "vt102" | "vt220" | "ansi"),
             // tmux does it too, whatever the terminal around it does.

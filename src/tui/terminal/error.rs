@@ -13,6 +13,9 @@ pub enum TerminalError {
         "this terminal (TERM=dumb) cannot show the screen; give a prompt with -p, or set TERM to what the terminal is"
     )]
     Dumb,
+    /// Another screen of this process has the terminal and does not let go of it.
+    #[error("the terminal is in use by another screen of this program; start the program again")]
+    InUse,
     /// The system refused something.
     #[error("the terminal cannot be used: {doing}: {error}")]
     System {

@@ -9,7 +9,11 @@ use ratatui::{
 };
 use unicode_segmentation::UnicodeSegmentation as _;
 
-use crate::tui::text::{StyledLine, width_of};
+use super::pictures::Placement;
+use crate::tui::{
+    picture::PictureRow,
+    text::{StyledLine, width_of},
+};
 
 /// A picture of the whole screen. Views draw into it, and the painter writes what differs from the one before.
 #[derive(Clone, Debug, PartialEq)]
@@ -18,6 +22,8 @@ pub struct Frame {
     pub buffer: Buffer,
     /// Where the cells of links lead, by cell: none for most. Empty when there is no link at all.
     links: Vec<Option<Arc<str>>>,
+    /// Pictures over blank cells, from the top.
+    pub(super) pictures: Vec<Placement>,
     /// Where the cursor shows; none hides it.
     pub cursor: Option<Position>,
 }
@@ -26,7 +32,12 @@ impl Frame {
     /// An empty one.
     #[must_use]
     pub fn new(columns: u16, rows: u16) -> Self {
-        Self { buffer: Buffer::empty(Rect::new(0, 0, columns, rows)), links: Vec::new(), cursor: None }
+        Self {
+            buffer: Buffer::empty(Rect::new(0, 0, columns, rows)),
+            links: Vec::new(),
+            pictures: Vec::new(),
+            cursor: None,
+        }
     }
 
     /// The whole screen.
@@ -55,6 +66,9 @@ impl Frame {
         }
         let mut x = area.x;
         for span in &line.spans {
+            if let Some(part) = span.picture.as_ref().filter(|part| x.saturating_add(part.columns) <= area.right()) {
+                self.show(part, x, y);
+            }
             for grapheme in span.text.graphemes(true) {
                 let width = u16::try_from(width_of(grapheme)).unwrap_or(u16::MAX);
                 if width == 0 {
@@ -66,6 +80,14 @@ impl Frame {
                 self.put(x, y, width, grapheme, span.style, span.link.as_ref());
                 x += width;
             }
+        }
+    }
+
+    /// Shows a row of a picture. Rows below one another become one placement.
+    fn show(&mut self, part: &PictureRow, x: u16, y: u16) {
+        let placement = Placement::of(part, x, y);
+        if !self.pictures.iter_mut().any(|above| above.join(&placement)) {
+            self.pictures.push(placement);
         }
     }
 
@@ -130,6 +152,13 @@ impl Frame {
         }
     }
 
+    /// Makes the cells of an area differ from whatever is drawn there next.
+    pub(super) fn forget(&mut self, area: Rect) {
+        for cell in area.intersection(self.buffer.area).positions() {
+            self.buffer[cell].set_symbol("\u{fffc}");
+        }
+    }
+
     fn cells_of(&self, top: u16, bottom: u16) -> Range<usize> {
         let width = usize::from(self.buffer.area.width);
         usize::from(top) * width..usize::from(bottom) * width
@@ -138,6 +167,7 @@ impl Frame {
     /// Blanks an area and what it says of links, for whatever is drawn over it.
     pub fn clear(&mut self, area: Rect, style: Style) {
         let area = area.intersection(self.buffer.area);
+        self.pictures.retain(|placement| !placement.area().intersects(area));
         for y in area.top()..area.bottom() {
             for x in area.left()..area.right() {
                 let cell = &mut self.buffer[(x, y)];

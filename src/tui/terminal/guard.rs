@@ -1,7 +1,7 @@
 //! The terminal is given back exactly once, whoever does it: the screen when it ends, or what ends the process.
 
 use std::{
-    sync::{Mutex, MutexGuard, PoisonError},
+    sync::{Condvar, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 
@@ -11,6 +11,37 @@ use super::{TerminalError, modes::Modes, tty::Tty};
 
 /// How long a terminal that takes no output is waited for.
 const PATIENCE: Duration = Duration::from_millis(300);
+
+/// How long whoever had the terminal may take to let go of it.
+const LETS_GO: Duration = Duration::from_secs(5);
+
+static CLAIMED: Mutex<bool> = Mutex::new(false);
+static LET_GO: Condvar = Condvar::new();
+
+/// The right to the terminal, which one screen has at a time: one that dies gives the terminal back while the next is
+/// started, and would undo what the next one did.
+#[derive(Debug)]
+pub(super) struct Claim(());
+
+impl Claim {
+    /// Waits until nobody has it.
+    ///
+    /// # Errors
+    /// Somebody keeps it.
+    pub fn wait() -> Result<Self, TerminalError> {
+        let claimed = CLAIMED.lock().unwrap_or_else(PoisonError::into_inner);
+        let waited = LET_GO.wait_timeout_while(claimed, LETS_GO, |claimed| *claimed);
+        let (mut claimed, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        if std::mem::replace(&mut *claimed, true) { Err(TerminalError::InUse) } else { Ok(Self(())) }
+    }
+}
+
+impl Drop for Claim {
+    fn drop(&mut self) {
+        *CLAIMED.lock().unwrap_or_else(PoisonError::into_inner) = false;
+        LET_GO.notify_one();
+    }
+}
 
 /// A terminal that was taken over.
 struct Taken {
@@ -48,8 +79,8 @@ pub(super) fn retake() -> Option<Modes> {
 }
 
 /// Notes that the modes are others now.
-pub(super) fn change(change: impl FnOnce(&mut Modes) -> &'static str) -> &'static str {
-    taken().as_mut().map_or("", |taken| change(&mut taken.modes))
+pub(super) fn change(change: impl FnOnce(&mut Modes) -> String) -> String {
+    taken().as_mut().map_or_else(String::new, |taken| change(&mut taken.modes))
 }
 
 /// Gives the terminal back: every mode undone, line editing as it was. Does nothing when it is not ours, or was given back

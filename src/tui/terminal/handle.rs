@@ -17,8 +17,8 @@ use rustix::{
 };
 
 use super::{
-    Capabilities, ESCAPE_TIMEOUT, ESCAPE_TIMEOUT_SSH, Frame, InputEvent, Parser, Preferences, Report, TerminalError,
-    guard,
+    Capabilities, ESCAPE_TIMEOUT, ESCAPE_TIMEOUT_SSH, Frame, Images, InputEvent, Parser, Preferences, Report,
+    TerminalError, guard,
     ink::Ink,
     inline::InlinePainter,
     link::Link,
@@ -69,6 +69,8 @@ pub struct Terminal {
     /// When questions were asked; none when none were.
     asked: Option<Instant>,
     is_open: bool,
+    /// Let go of after everything else.
+    _claim: guard::Claim,
 }
 
 impl fmt::Debug for Terminal {
@@ -104,7 +106,9 @@ impl Terminal {
         on_written: impl Fn() + Send + 'static,
     ) -> Result<Self, TerminalError> {
         let TerminalOptions { fullscreen, mouse, palette, .. } = options;
-        let modes = Modes { fullscreen, mouse, modern: capabilities.modern, other_keys: false };
+        let pictures = fullscreen && capabilities.images == Some(Images::Kitty);
+        let modes = Modes { fullscreen, mouse, modern: capabilities.modern, other_keys: false, pictures };
+        let claim = guard::Claim::wait()?;
         let (columns, rows) = tty::size(&tty.output);
         let screen = match fullscreen {
             true => Screen::Full(Painter::default()),
@@ -128,7 +132,7 @@ impl Terminal {
             TerminalError::System { doing: "start its threads", error }
         })?;
         let asked = (!questions.is_empty()).then(Instant::now);
-        Ok(Self { tty, reader, link, modes, asked, is_open: true })
+        Ok(Self { tty, reader, link, modes, asked, is_open: true, _claim: claim })
     }
 
     /// Columns and rows.
@@ -260,7 +264,8 @@ impl Terminal {
         self.link.leave(PATIENCE);
         self.give_back();
         let mut ink = Ink::new(&capabilities);
-        for line in rest {
+        // Pictures stay with the screen that they were on.
+        for line in rest.iter().filter(|line| line.spans.iter().all(|span| span.picture.is_none())) {
             for span in &line.spans {
                 ink.write(&span.text, ink.pen_of(span.style), span.link.as_ref());
             }

@@ -2,9 +2,10 @@
 
 use std::{fmt::Write as _, sync::Arc};
 
-use super::{capabilities::Capabilities, sgr::Pen};
+use crossterm::{Command, cursor::MoveTo};
 use ratatui::style::Style;
 
+use super::{capabilities::Capabilities, modes, sgr::Pen};
 use crate::tui::theme::ColorLevel;
 
 /// Bytes of a link's target that terminals take. A longer one is no link.
@@ -42,6 +43,11 @@ impl Ink {
         self.text.push_str(sequence);
     }
 
+    /// Writes a command that is no style and no link.
+    pub fn command(&mut self, command: impl Command) {
+        modes::command(&mut self.text, command);
+    }
+
     /// Writes a sequence with a number, which is left out when it is 1: `CSI number letter`.
     pub fn control(&mut self, number: u16, letter: char) {
         let _ = match number {
@@ -52,11 +58,14 @@ impl Ink {
 
     /// Moves the cursor to a cell, from 0.
     pub fn place(&mut self, column: u16, row: u16) {
-        let _ = match (column, row) {
-            (0, 0) => write!(self.text, "\x1b[H"),
-            (0, _) => write!(self.text, "\x1b[{}H", row + 1),
-            _ => write!(self.text, "\x1b[{};{}H", row + 1, column + 1),
-        };
+        match (column, row) {
+            // Shorter than what the command writes.
+            (0, 0) => self.text.push_str("\x1b[H"),
+            (0, _) => {
+                let _ = write!(self.text, "\x1b[{}H", row + 1);
+            }
+            _ => self.command(MoveTo(column, row)),
+        }
     }
 
     /// The pen that a style needs.

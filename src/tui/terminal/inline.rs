@@ -4,11 +4,17 @@
 //! Where the live area is on the terminal is not known, and not asked: the cursor is moved only relative to where it was
 //! left. Finished lines are written once, and nothing is ever erased but the live area.
 
+use crossterm::{
+    cursor::{Hide, Show},
+    terminal::{BeginSynchronizedUpdate, Clear, ClearType, EndSynchronizedUpdate},
+};
+
 use super::{
     Frame,
-    capabilities::Capabilities,
+    capabilities::{Capabilities, Images},
     ink::Ink,
-    modes::{SYNC_BEGIN, SYNC_END},
+    modes::command,
+    pictures::Prints,
     row::{Column, Row},
 };
 use crate::tui::text::StyledLine;
@@ -26,13 +32,23 @@ pub struct InlinePainter {
     /// The row of the live area in which the cursor is.
     row: u16,
     is_hidden: bool,
+    prints: Prints,
 }
 
 impl InlinePainter {
     /// Nothing was drawn yet; the cursor is at the start of a row.
     #[must_use]
     pub fn new(columns: u16, rows: u16, reflows: bool) -> Self {
-        Self { columns, rows, reflows, finished: Vec::new(), live: None, row: 0, is_hidden: false }
+        Self {
+            columns,
+            rows,
+            reflows,
+            finished: Vec::new(),
+            live: None,
+            row: 0,
+            is_hidden: false,
+            prints: Prints::default(),
+        }
     }
 
     /// Takes lines that are finished. They are written with the next frame.
@@ -50,7 +66,7 @@ impl InlinePainter {
         if fits && self.finished.is_empty() {
             self.redraw(&live, &mut ink);
         } else {
-            self.draw(&live, &mut ink);
+            self.draw(&live, capabilities.images, &mut ink);
         }
         if !(cursor_stays && ink.is_empty()) {
             self.place_cursor(&live, &mut ink);
@@ -60,8 +76,14 @@ impl InlinePainter {
         if drawn.is_empty() {
             return Vec::new();
         }
-        let (begin, end) = if capabilities.synchronized { (SYNC_BEGIN, SYNC_END) } else { ("", "") };
-        format!("{begin}{drawn}{end}").into_bytes()
+        if !capabilities.synchronized {
+            return drawn.into_bytes();
+        }
+        let mut update = String::with_capacity(drawn.len() + 16);
+        command(&mut update, BeginSynchronizedUpdate);
+        update.push_str(&drawn);
+        command(&mut update, EndSynchronizedUpdate);
+        update.into_bytes()
     }
 
     /// The terminal has another size. What it made of the live area is erased and drawn again with the next frame.
@@ -80,13 +102,14 @@ impl InlinePainter {
     /// Nothing of the live area is there any more, and the cursor is at the start of a row.
     pub fn invalidate(&mut self) {
         (self.live, self.row, self.is_hidden) = (None, 0, false);
+        self.prints.lost();
     }
 
     /// The bytes that write the finished lines and take the live area away. The cursor is at the start of a row then.
     pub fn clear(&mut self, capabilities: &Capabilities) -> Vec<u8> {
         let mut ink = Ink::new(capabilities);
         self.to_top(&mut ink);
-        self.write_finished(&mut ink);
+        self.write_finished(capabilities.images, &mut ink);
         self.live = None;
         let bytes = ink.finish();
         bytes.into_bytes()
@@ -98,11 +121,11 @@ impl InlinePainter {
         if self.row > 0 {
             ink.control(self.row, 'A');
         }
-        ink.raw("\x1b[J");
+        ink.command(Clear(ClearType::FromCursorDown));
         self.row = 0;
     }
 
-    fn write_finished(&mut self, ink: &mut Ink) {
+    fn write_finished(&mut self, images: Option<Images>, ink: &mut Ink) {
         for line in std::mem::take(&mut self.finished) {
             let mut frame = Frame::new(self.columns, 1);
             frame.line(frame.area(), 0, &line);
@@ -110,14 +133,17 @@ impl InlinePainter {
             write(&row, 0, used(&row), ink);
             ink.plain();
             ink.raw("\r\n");
+            let mut picture = String::new();
+            self.prints.written(&line, self.rows, images, &mut picture);
+            ink.raw(&picture);
         }
     }
 
     /// Draws everything anew.
-    fn draw(&mut self, live: &Frame, ink: &mut Ink) {
+    fn draw(&mut self, live: &Frame, images: Option<Images>, ink: &mut Ink) {
         self.hide(ink);
         self.to_top(ink);
-        self.write_finished(ink);
+        self.write_finished(images, ink);
         for y in 0..live.area().height {
             if y > 0 {
                 ink.plain();
@@ -152,7 +178,7 @@ impl InlinePainter {
                 if first > end {
                     ink.control(column(end) + 1, 'G');
                 }
-                ink.raw("\x1b[K");
+                ink.command(Clear(ClearType::UntilNewLine));
             }
         }
     }
@@ -169,7 +195,7 @@ impl InlinePainter {
 
     fn hide(&mut self, ink: &mut Ink) {
         if !std::mem::replace(&mut self.is_hidden, true) {
-            ink.raw("\x1b[?25l");
+            ink.command(Hide);
         }
     }
 
@@ -179,7 +205,7 @@ impl InlinePainter {
         self.go(cursor.y, ink);
         ink.control(cursor.x + 1, 'G');
         if std::mem::replace(&mut self.is_hidden, false) {
-            ink.raw("\x1b[?25h");
+            ink.command(Show);
         }
     }
 }
@@ -218,7 +244,7 @@ fn write(row: &Row<'_>, from: usize, to: usize, ink: &mut Ink) {
             // A terminal that takes more has written where only blanks may follow.
             ink.plain();
             ink.control(column(x) + shape.width + 1, 'G');
-            ink.raw("\x1b[K");
+            ink.command(Clear(ClearType::UntilNewLine));
         }
     }
 }

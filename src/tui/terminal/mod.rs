@@ -12,9 +12,19 @@
 //! | [`ink`], [`sgr`] | moves, styles and links as bytes |
 //! | [`out`] | sequences without cells: title, clipboard, notifications |
 //! | [`output`], [`writer`] | what waits to be written, and the thread that writes |
+//! | [`pictures`] | pictures: given to the terminal once, and placed |
 //! | [`modes`], [`guard`] | modes, and that they are undone exactly once |
 //! | [`capabilities`] | what the terminal can do |
 //! | [`tty`], [`link`], [`handle`] | the terminal itself, and how the screen has it |
+//!
+//! crossterm's commands are the words for what all terminals know: the alternate screen, line wrap, synchronised updates,
+//! the cursor, erasing, scrolling. Ours are:
+//!
+//! - events: crossterm's reader gives up a sequence that comes in two reads (an escape, then letters), and never ends when
+//!   the terminal is gone; a thread of ours reads, and it can be paused for another program;
+//! - colours: crossterm writes the 16 as `38;5;n`, which terminals with 16 colours do not know;
+//! - the modes that crossterm has together with its reader only (paste, focus, kitty's keyboard) or not at all (appearance,
+//!   xterm's keys), the mouse without moves of no button, and titles, whose text could end crossterm's sequence.
 
 mod capabilities;
 mod error;
@@ -31,6 +41,7 @@ mod out;
 mod output;
 mod paint;
 mod parser;
+pub(in crate::tui) mod pictures;
 mod reader;
 mod row;
 mod scroll;

@@ -1,12 +1,17 @@
 //! The whole screen: the bytes that make one frame of the one before.
 
-use ratatui::layout::Position;
+use crossterm::{
+    cursor::{Hide, Show},
+    terminal::{BeginSynchronizedUpdate, Clear, ClearType, EndSynchronizedUpdate},
+};
+use ratatui::layout::{Position, Rect};
 
 use super::{
     Frame,
     capabilities::Capabilities,
     ink::Ink,
-    modes::{SYNC_BEGIN, SYNC_END},
+    modes::command,
+    pictures::Gallery,
     row::{Column, Row},
     scroll,
 };
@@ -29,12 +34,14 @@ pub struct Painter {
     at: Option<Position>,
     /// Whether the cursor shows, where that is known.
     is_visible: Option<bool>,
+    /// The pictures that the terminal has and shows.
+    gallery: Gallery,
 }
 
 impl Painter {
     /// Nothing is known of the screen any more: the next frame is painted whole.
     pub fn invalidate(&mut self) {
-        *self = Self::default();
+        *self = Self { gallery: std::mem::take(&mut self.gallery).lost(), ..Self::default() };
     }
 
     /// The bytes that show `next`; empty when it shows already.
@@ -42,12 +49,20 @@ impl Painter {
         let mut ink = Ink::new(capabilities);
         let shown = self.shown.take().filter(|shown| shown.area() == next.area());
         let mut shown = shown.unwrap_or_else(|| {
-            ink.raw("\x1b[m\x1b[2J");
+            ink.raw("\x1b[m");
+            ink.command(Clear(ClearType::All));
             self.at = None;
+            self.gallery.erased();
             Frame::new(next.area().width, next.area().height)
         });
-        // The Linux console knows no scrolling by itself.
+        let change = {
+            let is_touched = |area: Rect| (area.top()..area.bottom()).any(|y| !shown.row_eq(&next, y));
+            self.gallery.change(&next.pictures, capabilities.images, is_touched)
+        };
+        change.gone.iter().for_each(|area| shown.forget(*area));
+        // The Linux console knows no scrolling by itself. What becomes of pictures in it, terminals do not agree on.
         if capabilities.modern
+            && change.is_bare
             && let Some(scroll) = scroll::find(&shown, &next)
         {
             ink.raw(&scroll.sequence());
@@ -57,8 +72,13 @@ impl Painter {
         for y in 0..next.area().height {
             self.row(&shown, &next, y, &mut ink);
         }
+        if !change.behind.is_empty() {
+            ink.plain();
+            ink.raw(&change.behind);
+            self.at = None;
+        }
         let drawn = ink.finish();
-        let sequence = self.wrap(drawn, next.cursor, capabilities);
+        let sequence = change.before + &self.wrap(drawn, next.cursor, capabilities);
         self.shown = Some(next);
         sequence.into_bytes()
     }
@@ -84,7 +104,7 @@ impl Painter {
             self.go(&row, column, y, ink);
             if x >= blank && dirty[x..].iter().filter(|dirty| **dirty).count() > FEW_BLANKS {
                 ink.plain();
-                ink.raw("\x1b[K");
+                ink.command(Clear(ClearType::UntilNewLine));
                 return;
             }
             let pen = ink.pen_of(cell.style());
@@ -140,10 +160,12 @@ impl Painter {
     /// Puts the cursor where it belongs, and all of it between the ends of a synchronised update.
     fn wrap(&mut self, drawn: String, cursor: Option<Position>, capabilities: &Capabilities) -> String {
         let mut behind = Ink::new(capabilities);
-        let mut before = "";
-        let area_known = self.at;
+        let mut update = String::with_capacity(drawn.len() + 64);
+        if capabilities.synchronized && !drawn.is_empty() {
+            command(&mut update, BeginSynchronizedUpdate);
+        }
         if let Some(cursor) = cursor
-            && area_known != Some(cursor)
+            && self.at != Some(cursor)
         {
             behind.place(cursor.x, cursor.y);
             self.at = Some(cursor);
@@ -151,20 +173,22 @@ impl Painter {
         // Without synchronised updates the cursor is seen wandering.
         let wanders = !capabilities.synchronized && drawn.len() > FEW_BYTES && self.is_visible != Some(false);
         if wanders {
-            before = "\x1b[?25l";
+            command(&mut update, Hide);
             self.is_visible = Some(false);
         }
         if self.is_visible != Some(cursor.is_some()) {
-            behind.raw(if cursor.is_some() { "\x1b[?25h" } else { "\x1b[?25l" });
+            match cursor {
+                Some(_) => behind.command(Show),
+                None => behind.command(Hide),
+            }
             self.is_visible = Some(cursor.is_some());
         }
-        let behind = behind.finish();
-        if drawn.is_empty() && behind.is_empty() {
-            return String::new();
+        update.push_str(&drawn);
+        update.push_str(&behind.finish());
+        if capabilities.synchronized && !drawn.is_empty() {
+            command(&mut update, EndSynchronizedUpdate);
         }
-        let (begin, end) =
-            if capabilities.synchronized && !drawn.is_empty() { (SYNC_BEGIN, SYNC_END) } else { ("", "") };
-        format!("{begin}{before}{drawn}{behind}{end}")
+        update
     }
 }
 

@@ -5,7 +5,9 @@ use std::{
     hash::{DefaultHasher, Hash as _, Hasher as _},
 };
 
-use super::Frame;
+use crossterm::terminal::{ScrollDown, ScrollUp};
+
+use super::{Frame, modes::command};
 
 /// Rows that must be saved for it to be worth the sequence.
 const FEW_ROWS: usize = 3;
@@ -25,8 +27,13 @@ impl Scroll {
     /// The sequence that moves it. The cursor is at home then.
     pub fn sequence(self) -> String {
         let mut sequence = String::new();
-        let letter = if self.up > 0 { 'S' } else { 'T' };
-        let _ = write!(sequence, "\x1b[{};{}r\x1b[{}{letter}\x1b[r", self.top + 1, self.bottom, self.up.unsigned_abs());
+        let rows = u16::try_from(self.up.unsigned_abs()).unwrap_or(u16::MAX);
+        let _ = write!(sequence, "\x1b[{};{}r", self.top + 1, self.bottom);
+        match self.up > 0 {
+            true => command(&mut sequence, ScrollUp(rows)),
+            false => command(&mut sequence, ScrollDown(rows)),
+        }
+        sequence.push_str("\x1b[r");
         sequence
     }
 

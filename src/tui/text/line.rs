@@ -5,6 +5,7 @@ use std::{borrow::Cow, sync::Arc};
 use ratatui::style::Style;
 
 use super::width_of;
+use crate::tui::picture::PictureRow;
 
 /// A line that is to be drawn: no newline, tab or control character is in it.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -24,12 +25,14 @@ pub struct StyledSpan {
     pub style: Style,
     /// Where it leads.
     pub link: Option<Arc<str>>,
+    /// The row of a picture that shows over it: its text is as many blanks.
+    pub picture: Option<Box<PictureRow>>,
 }
 
 impl StyledSpan {
     /// Text in a style.
     pub fn new(text: impl Into<Cow<'static, str>>, style: Style) -> Self {
-        Self { text: text.into(), style, link: None }
+        Self { text: text.into(), style, link: None, picture: None }
     }
 }
 

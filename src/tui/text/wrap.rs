@@ -279,7 +279,7 @@ fn piece(span: &StyledSpan, start: usize, end: usize) -> StyledSpan {
         Cow::Borrowed(text) => Cow::Borrowed(&text[start..end]),
         Cow::Owned(text) => Cow::Owned(text[start..end].to_owned()),
     };
-    StyledSpan { text, style: span.style, link: span.link.clone() }
+    StyledSpan { text, style: span.style, link: span.link.clone(), picture: None }
 }
 
 #[cfg(test)]

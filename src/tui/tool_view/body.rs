@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use ratatui::style::Style;
 use serde_json::{Map, Value};
 
 use super::{
@@ -146,6 +147,9 @@ impl ToolCallView<'_> {
                     let size = truncate::size(image.data.len() / 4 * 3);
                     let note = format!("[image: {}, {size}]", image.mime_type);
                     rows.extend(self.note(&note, ThemeColor::Muted, width));
+                    if let Some(pictures) = self.pictures {
+                        rows.extend(pictures.rows(image, width, Style::new()));
+                    }
                 }
                 Block::Text(_) => {}
                 _ => rows.extend(self.note("[something that this version cannot show]", ThemeColor::Muted, width)),

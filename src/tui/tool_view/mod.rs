@@ -16,6 +16,7 @@ use ratatui::style::Style;
 use serde_json::{Map, Value};
 
 use super::{
+    picture::Pictures,
     text::{Hang, StyledLine, StyledSpan, one_line, wrap},
     theme::{Theme, ThemeColor},
 };
@@ -56,6 +57,8 @@ pub struct ToolCallView<'a> {
     pub now: u64,
     /// The key that shows all of it, for the hint: `ctrl+o`.
     pub expand_key: &'a str,
+    /// Pictures, where they are shown.
+    pub pictures: Option<&'a Pictures>,
 }
 
 /// How far a call is.

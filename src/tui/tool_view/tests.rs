@@ -47,6 +47,7 @@ impl Call {
             home: Some(Path::new("/u/me")),
             now: 10_000,
             expand_key: "ctrl+o",
+            pictures: None,
         };
         view.lines()
     }

@@ -223,6 +223,7 @@ pub(super) fn call_lines(
         home: context.home,
         now: context.now,
         theme: context.theme,
+        pictures: context.pictures,
     };
     view.lines()
 }

@@ -77,6 +77,9 @@ fn user_lines(user: &UserMessage, expanded: bool, context: &LayoutContext<'_>) -
     for block in user.content.blocks().iter() {
         if let Block::Image(image) = block {
             body.extend(plain(&format!("[image: {}]", image.mime_type), context.inner(), ground));
+            if let Some(pictures) = context.pictures {
+                body.extend(pictures.rows(image, context.inner(), ground));
+            }
         }
     }
     // A prompt is there, whatever is in it; behind a skill it need not be.

@@ -1,6 +1,11 @@
 //! An item as lines, and the lines that are kept.
 
-use std::{collections::HashMap, ops::Range, path::Path, sync::Arc};
+use std::{
+    collections::{HashMap, VecDeque},
+    ops::Range,
+    path::Path,
+    sync::Arc,
+};
 
 use ratatui::style::Modifier;
 
@@ -13,6 +18,7 @@ use crate::{
     protocol::event::NoticeLevel,
     resources::markup::markdown::Document,
     tui::{
+        picture::Pictures,
         settings::ScreenSettings,
         text::{MarkdownOptions, StyledLine, markdown, plain},
         theme::{Theme, ThemeColor},
@@ -22,6 +28,8 @@ use crate::{
 
 /// Items whose lines are kept at most. A screen shows far fewer.
 const KEPT: usize = 512;
+/// Of these, items with pictures.
+const KEPT_PICTURED: usize = 8;
 
 /// What lines depend on beside the item.
 pub struct LayoutContext<'m> {
@@ -41,6 +49,8 @@ pub struct LayoutContext<'m> {
     pub now: u64,
     /// The start page.
     pub header: &'m StartView<'m>,
+    /// Pictures, where they are shown.
+    pub pictures: Option<&'m Pictures>,
 }
 
 /// How much of what runs is shown.
@@ -105,6 +115,8 @@ pub struct LayoutCache {
     lines: HashMap<usize, Kept>,
     /// What stays as it is of the answer whose calls run, and which item that is.
     settled: (usize, Settled),
+    /// Items with pictures, the newest last: megabytes may be in them.
+    pictured: VecDeque<usize>,
 }
 
 /// The lines of an item.
@@ -122,6 +134,7 @@ struct MadeFor {
     hide_thinking: bool,
     output_pad: u16,
     code_indent: String,
+    pictures: Option<(u16, (u16, u16))>,
 }
 
 impl MadeFor {
@@ -131,6 +144,7 @@ impl MadeFor {
             && self.hide_thinking == context.settings.hide_thinking
             && self.output_pad == context.settings.output_pad
             && self.code_indent == context.settings.code_indent
+            && self.pictures == context.pictures.map(Pictures::layout)
     }
 
     fn of(context: &LayoutContext<'_>) -> Self {
@@ -140,6 +154,7 @@ impl MadeFor {
             hide_thinking: context.settings.hide_thinking,
             output_pad: context.settings.output_pad,
             code_indent: context.settings.code_indent.clone(),
+            pictures: context.pictures.map(Pictures::layout),
         }
     }
 }
@@ -149,6 +164,7 @@ impl LayoutCache {
     pub fn clear(&mut self) {
         self.lines.clear();
         self.settled = (0, Settled::default());
+        self.pictured.clear();
     }
 
     /// Forgets the items from `first` on, except for the texts of answers, which never change. Costs time in what is
@@ -172,6 +188,12 @@ impl LayoutCache {
     fn keep(&mut self, item: usize, lines: Arc<Lines>, at: Option<u64>) {
         if self.lines.len() >= KEPT {
             self.lines.retain(|known, _| known.abs_diff(item) < KEPT / 4);
+        }
+        if lines.has_pictures() {
+            self.pictured.push_back(item);
+            if self.pictured.len() > KEPT_PICTURED {
+                self.pictured.pop_front().map(|item| self.lines.remove(&item));
+            }
         }
         self.lines.insert(item, Kept { lines, at });
     }

@@ -25,6 +25,13 @@ impl Lines {
         self.count
     }
 
+    /// Whether pictures are among them.
+    #[must_use]
+    pub fn has_pictures(&self) -> bool {
+        let mut lines = self.parts.iter().flat_map(|part| part.iter());
+        lines.any(|line| line.spans.iter().any(|span| span.picture.is_some()))
+    }
+
     /// Some of them.
     #[must_use]
     pub fn between(&self, range: Range<usize>) -> Vec<StyledLine> {

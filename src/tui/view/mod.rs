@@ -191,7 +191,8 @@ pub fn with_layout<T>(
 ) -> T {
     let rows = transcript_rows(model);
     let expand_key = key_name(model, Action::ExpandTools);
-    let Model { theme, settings, facts, surroundings, transcript, now, size, keymap, start_page, .. } = model;
+    let Model { theme, settings, facts, surroundings, transcript, now, size, keymap, start_page, pictures, .. } = model;
+    pictures.columns = settings.picture_columns;
     let header = StartView {
         keymap,
         surroundings,
@@ -208,6 +209,7 @@ pub fn with_layout<T>(
         home: surroundings.home.as_deref(),
         now: *now,
         header: &header,
+        pictures: Some(&*pictures).filter(|pictures| pictures.is_on()),
     };
     act(transcript, rows, &context)
 }

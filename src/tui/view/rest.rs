@@ -1,6 +1,7 @@
 //! What stays on the terminal behind the screen.
 
 use crate::tui::{
+    facts::AgentFacts,
     model::Model,
     settings::ExitOutput,
     text::{StyledLine, plain},
@@ -11,6 +12,9 @@ use crate::tui::{
 
 /// Lines of the conversation that stay at most: the end of it.
 const LINES: usize = 2_000;
+
+/// What is said before the command that resumes.
+pub const RESUME: &str = "To go on with this session:";
 
 /// The lines: the end of the conversation, where that is wanted, and how to go on.
 #[must_use]
@@ -25,10 +29,10 @@ pub fn lines(model: &mut Model) -> Vec<StyledLine> {
             transcript.lines(&parts, context)
         });
     }
-    if let Some(hint) = resume_hint(model) {
+    if let Some(hint) = resume_hint(&model.facts) {
         lines.push(StyledLine::default());
         let style = model.theme.fg(ThemeColor::Dim);
-        lines.extend(plain("To go on with this session:", usize::from(model.size.0), style));
+        lines.extend(plain(RESUME, usize::from(model.size.0), style));
         // A line of its own, whole: it is to be copied.
         lines.push(StyledLine::of(hint, style));
     }
@@ -36,8 +40,9 @@ pub fn lines(model: &mut Model) -> Vec<StyledLine> {
 }
 
 /// How to go on with the session, where it has a file.
-fn resume_hint(model: &Model) -> Option<String> {
-    let file = model.facts.session_file.as_ref()?;
-    let id = &model.facts.tree.as_ref()?.header().id;
+#[must_use]
+pub fn resume_hint(facts: &AgentFacts) -> Option<String> {
+    let file = facts.session_file.as_ref()?;
+    let id = &facts.tree.as_ref()?.header().id;
     std::path::Path::new(file).exists().then(|| format!("  troupe --session {id}"))
 }

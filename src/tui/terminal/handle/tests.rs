@@ -124,7 +124,7 @@ fn fc_065_the_terminal_is_given_back_as_it_was() {
     setup.terminal.close(&[StyledLine::of("last words", Style::new().red())]);
     let shown = setup.shows("last words");
     assert!(shown.contains("\x1b[>4;2m"), "no kitty keyboard: xterm's keys");
-    let modes = Modes { fullscreen: true, mouse: true, modern: true, other_keys: true };
+    let modes = Modes { fullscreen: true, mouse: true, modern: true, other_keys: true, pictures: false };
     assert!(shown.contains(&format!("{}\x1b[31mlast words", modes.end())), "{shown:?}");
     let cooked = tcgetattr(&setup.slave).unwrap();
     assert_ne!(raw.local_modes, cooked.local_modes);
@@ -134,6 +134,28 @@ fn fc_065_the_terminal_is_given_back_as_it_was() {
     setup.terminal.close(&[]);
     setup.types(b"y\n");
     assert_eq!(setup.shows("y"), "y\r\n");
+}
+
+#[test]
+fn fc_065_a_screen_that_dies_gives_the_terminal_back_before_the_next_one_takes_it() {
+    let first = setup(FULL);
+    first.types(b"\x1b[?62c");
+    first.gets(|event| matches!(event, InputEvent::Report(Report::Attributes(_))));
+    let Setup { master, slave, terminal, events, _one } = first;
+    let dies = thread::spawn(move || {
+        let _terminal = terminal;
+        std::panic::resume_unwind(Box::new("a fault"));
+    });
+    let copy = |fd: &OwnedFd| fcntl_dupfd_cloexec(fd, 0).unwrap();
+    let tty = Tty { input: copy(&slave), output: copy(&slave) };
+    let terminal = Terminal::open_on(tty, FULL, ABLE, |_| {}, || {}).unwrap();
+    assert!(dies.join().is_err());
+    assert!(!tcgetattr(&slave).unwrap().local_modes.contains(rustix::termios::LocalModes::ICANON));
+    let setup = Setup { master, slave, terminal, events, _one };
+    setup.terminal.draw(frame("drawn again"));
+    let shown = setup.shows("drawn again");
+    assert!(shown.rfind("\x1b[?1049h") > shown.rfind("\x1b[?1049l"), "{shown:?}");
+    setup.types(b"\x1b[?62c");
 }
 
 #[test]

@@ -97,6 +97,26 @@ fn a_terminal_without_synchronised_updates_does_not_see_the_cursor_wander() {
 }
 
 #[test]
+fn text_that_streams_in_costs_its_own_row_and_not_the_screen() {
+    let screen = |first: usize| {
+        let mut lines: Vec<_> =
+            (first..first + 36).map(|n| format!("{n} {}", "words of an answer ".repeat(4))).collect();
+        lines.extend(["", "> ", "~/project", "status"].map(str::to_owned));
+        let lines: Vec<_> = lines.into_iter().map(|line| StyledLine::of(line, Style::new())).collect();
+        let mut frame = frame_of(100, 40, &lines);
+        frame.cursor = Some(Position::new(2, 37));
+        frame
+    };
+    for synchronized in [true, false] {
+        let able = Capabilities { synchronized, ..ABLE };
+        let mut painter = Painter::default();
+        painter.paint(screen(100), &able);
+        let bytes = painter.paint(screen(101), &able);
+        assert!(bytes.len() < 150, "{} bytes: {}", bytes.len(), String::from_utf8_lossy(&bytes));
+    }
+}
+
+#[test]
 fn a_grapheme_on_whose_width_terminals_disagree_shifts_nothing() {
     let mut painter = Painter::default();
     painted(&mut painter, frame(&["abcdefghij"]));

@@ -70,7 +70,8 @@ impl Inline<'_> {
         if text.is_empty() {
             return;
         }
-        let span = StyledSpan { text: one_line(text).into(), style: look.style, link: look.link.clone() };
+        let span =
+            StyledSpan { text: one_line(text).into(), style: look.style, link: look.link.clone(), picture: None };
         if let Some(line) = self.lines.last_mut() {
             line.spans.push(span);
         }

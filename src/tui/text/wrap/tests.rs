@@ -71,7 +71,7 @@ fn what_hangs_stands_before_every_row_where_there_is_room() {
 #[test]
 fn styles_links_and_grounds_are_kept() {
     let bold = Style::new().add_modifier(Modifier::BOLD);
-    let link = StyledSpan { text: "link here".into(), style: bold, link: Some("https://a.b".into()) };
+    let link = StyledSpan { text: "link here".into(), style: bold, link: Some("https://a.b".into()), picture: None };
     let line = StyledLine::from_spans(vec![StyledSpan::new("see the ", Style::new()), link]).filled(bold);
     let rows = wrap(&line, 12, &Hang::default());
     assert_eq!(texts(&rows), ["see the link", "here"]);
