@@ -159,6 +159,7 @@ fn the_conversation_follows_the_session_and_keeps_its_place() {
         lines.push(answer(&format!("x{at}"), &parent, &format!("answer number {at}.")));
     }
     let mut model = model_of(&lines);
+    model.settings.scrollbar = crate::tui::settings::Scrollbar::Hidden;
     assert!(screen(&mut model).contains("answer number 39."));
     press(&mut model, "pageup");
     let above = screen(&mut model);

@@ -77,7 +77,11 @@ impl Vim {
         let begun = self.parser.has_begun();
         self.parser.cancel();
         match self.mode {
-            VimMode::Normal if !begun => return VimOutcome::Pass,
+            VimMode::Normal if !begun => {
+                // What was pasted leaves the caret behind it.
+                self.settle(editor);
+                return VimOutcome::Pass;
+            }
             VimMode::Insert => {
                 let line = editor.text.line(editor.text.line_of(editor.caret));
                 if editor.caret > line.start {
