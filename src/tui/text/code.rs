@@ -99,7 +99,7 @@ mod tests {
         let theme = Theme::dark();
         let line = code_line("let x = 1;", Some(&mut Highlighter::new(Language::named("rust").unwrap())), &theme);
         let pieces: Vec<(&str, Style)> = line.spans.iter().map(|span| (&*span.text, span.style)).collect();
-        assert_eq!(pieces[0], ("let ", theme.fg(ThemeColor::SyntaxKeyword)));
+        assert_eq!(pieces[0], ("let", theme.fg(ThemeColor::SyntaxKeyword)));
         assert_eq!(pieces.last().unwrap(), &(";", theme.fg(ThemeColor::SyntaxPunctuation)));
         assert_eq!(line.text(), "let x = 1;");
     }

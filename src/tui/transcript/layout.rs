@@ -114,7 +114,7 @@ pub struct LayoutCache {
     made_for: Option<MadeFor>,
     lines: HashMap<usize, Kept>,
     /// What stays as it is of the answer whose calls run, and which item that is.
-    settled: (usize, Settled),
+    pub(super) settled: (usize, Settled),
     /// Items with pictures, the newest last: megabytes may be in them.
     pictured: VecDeque<usize>,
 }
@@ -180,7 +180,8 @@ impl LayoutCache {
         }
     }
 
-    fn known(&self, item: usize, now: u64) -> Option<Arc<Lines>> {
+    /// The lines of an item, as far as they are known and good for this time.
+    pub(super) fn known(&self, item: usize, now: u64) -> Option<Arc<Lines>> {
         let kept = self.lines.get(&item)?;
         kept.at.is_none_or(|at| at == now).then(|| kept.lines.clone())
     }

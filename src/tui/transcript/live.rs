@@ -240,6 +240,12 @@ impl LiveMessage {
                     *block = LiveBlock::call(call.name.clone(), Value::Object(call.arguments.clone()).to_string());
                 }
             }
+            // Marks and links that reach far are right from now on.
+            StreamEvent::TextEnd { index, .. } | StreamEvent::ThinkingEnd { index, .. } => {
+                if let Some(LiveBlock::Text(text) | LiveBlock::Thinking(text)) = self.blocks.get_mut(*index) {
+                    text.finish();
+                }
+            }
             StreamEvent::Done(message) => *self = Self::begun(message),
             _ => {}
         }

@@ -25,6 +25,8 @@ pub mod lines;
 pub mod live;
 mod live_view;
 pub mod scroll;
+#[cfg(test)]
+mod tests;
 
 use std::sync::Arc;
 

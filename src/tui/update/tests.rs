@@ -1,17 +1,19 @@
 //! Keys and events, and what the model makes of them.
 
+use std::sync::Arc;
+
 use crate::{
     protocol::{
-        Command, CommandError, Event, Reply,
+        AgentMessage, AssistantMessage, Command, CommandError, Event, ModelRef, Reply, ThinkingLevel, Usage,
         command::{Input, QueueKind},
-        event::NoticeLevel,
+        event::{CompactionReason, NoticeLevel, SelectSource},
     },
-    store::testing::{answer, user},
+    store::testing::{answer, user, view as tree_of},
     tui::{
         complete::{Menu, MenuItem, MenuKind},
         effect::{Effect, Purpose},
         model::{Model, Msg},
-        testing::{happen, model_of, press, screen},
+        testing::{facts_of, happen, model_of, press, screen},
         transcript::item::Item,
     },
 };
@@ -224,4 +226,49 @@ fn a_question_waits_until_nobody_is_in_the_middle_of_writing() {
     assert!(model.overlays.is_empty() && model.is_moving());
     model.update(Msg::Tick, 900);
     assert!(screen(&mut model).contains("May it run?"));
+}
+
+#[test]
+fn a_cache_miss_is_told_behind_its_answer_when_that_is_wanted() {
+    let missed = |tells: bool| {
+        let mut model = model_of(&two());
+        model.settings.tells_cache_misses = tells;
+        for (input, cache_write) in [(10, 5_000), (5_100, 0)] {
+            let usage = Usage { input, cache_write, ..Usage::default() };
+            let message = AgentMessage::Assistant(Arc::new(AssistantMessage { usage, ..AssistantMessage::default() }));
+            happen(&mut model, Event::MessageEnd { message, entry_id: None });
+        }
+        let longer = [two(), vec![answer("a3", "a2", "third answer")]].concat();
+        model.update(Msg::Facts(Box::new(facts_of(Some(tree_of(&longer))))), 0);
+        let text = screen(&mut model);
+        let miss = text.find("Cache miss: 5,010 tokens");
+        assert!(miss.is_none_or(|miss| Some(miss) > text.find("third answer")), "{text}");
+        miss.is_some()
+    };
+    assert_eq!((missed(false), missed(true)), (false, true));
+}
+
+#[test]
+fn what_is_in_force_from_now_on_is_said() {
+    let mut model = model_of(&two());
+    let reason = CompactionReason::Manual;
+    let events: [(Event, &str); 3] = [
+        (Event::ThinkingLevelChanged { level: ThinkingLevel::High }, "Thinking level: high"),
+        (
+            Event::ModelChanged {
+                model: ModelRef { provider: "acme".into(), model_id: "alpha".into() },
+                previous: None,
+                source: SelectSource::Cycle,
+            },
+            "Model: acme/alpha",
+        ),
+        (
+            Event::CompactionEnd { reason, result: None, aborted: true, will_retry: false, error_message: None },
+            "Compaction cancelled",
+        ),
+    ];
+    for (event, text) in events {
+        happen(&mut model, event);
+        assert!(screen(&mut model).contains(text), "{}", screen(&mut model));
+    }
 }

@@ -11,6 +11,8 @@ pub mod regular;
 pub mod rest;
 mod scrollbar;
 pub mod status;
+#[cfg(test)]
+mod tests;
 
 use ratatui::{layout::Rect, style::Style};
 
