@@ -4,7 +4,7 @@
 //! key.
 
 #![cfg(target_os = "linux")]
-#![allow(clippy::print_stdout, missing_docs, reason = "a table is what this is for")]
+#![allow(clippy::print_stdout, clippy::expect_used, missing_docs, reason = "a table is what this is for")]
 
 #[path = "../tests/support/mod.rs"]
 mod support;

@@ -23,7 +23,7 @@ use troupe::{
         environment::Environment,
     },
     resources::markup::markdown::Document,
-    store::{session::open::read_view, sessions::SessionDir, settings::Settings, tree::TreeView},
+    store::{session::open::read_view, sessions::SessionDir, settings::Settings, trash::Trash, tree::TreeView},
     tui::{
         facts::AgentFacts,
         keys::{Key, KeyCode, Keymap},
@@ -54,14 +54,14 @@ fn screen(folder: &TempDir, tree: Option<&TreeView>) -> Model {
         user_dir: folder.path().to_owned(),
         home: None,
         sessions: SessionDir::of_project(folder.path(), folder.path()),
+        trash: Trash::default(),
         fullscreen: true,
-        project_trusted: true,
         offline: true,
         notices: Vec::new(),
     };
     let settings = ScreenSettings::of(&Settings::from_value(serde_json::Map::new()));
     let mut model = Model::new(Arc::new(surroundings), facts(folder, None), settings, Keymap::default());
-    model.update(Msg::Snapshot(Box::new(View::default())), 0);
+    model.update(Msg::Snapshot(Box::default()), 0);
     model.update(Msg::Facts(Box::new(facts(folder, tree.cloned()))), 0);
     resize(&mut model, 120);
     model
@@ -74,6 +74,7 @@ fn facts(folder: &TempDir, tree: Option<TreeView>) -> AgentFacts {
         session_file: None,
         tree,
         model: None,
+        scope: Arc::default(),
         thinking: ThinkingLevel::Medium,
         window: 200_000,
         auto_compaction: true,

@@ -1,6 +1,6 @@
 //! A session of any length.
 
-use std::{fmt::Write as _, path::Path};
+use std::path::Path;
 
 use serde_json::json;
 
@@ -25,7 +25,7 @@ pub fn long_session(cwd: &Path, entries: usize) -> String {
         let id = json!(format!("{n:08x}"));
         let entry = json!({"type": "message", "id": id, "parentId": parent, "timestamp": time, "message": message});
         parent = id;
-        writeln!(lines, "{entry}").unwrap();
+        lines.push_str(&format!("{entry}\n"));
     }
     lines
 }
