@@ -16,7 +16,7 @@ use tempfile::TempDir;
 use troupe::{
     protocol::{
         AgentMessage, AssistantMessage, Event, Published, StreamEvent, ThinkingLevel, event::Seq,
-        permission::PermissionMode, view::View,
+        permission::PermissionMode,
     },
     providers::{
         catalogue::{Catalogue, LiveCatalogue},
