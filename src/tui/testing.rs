@@ -14,7 +14,7 @@ use super::{
     view,
 };
 use crate::{
-    protocol::{Event, Published, ThinkingLevel, event::Seq, permission::PermissionMode, view::View},
+    protocol::{Event, Published, ThinkingLevel, event::Seq, permission::PermissionMode},
     providers::{
         catalogue::{Catalogue, LiveCatalogue},
         environment::Environment,
@@ -72,7 +72,7 @@ pub fn text_of(lines: &[StyledLine]) -> String {
 pub fn model_of(lines: &[String]) -> Model {
     let settings = ScreenSettings::of(&Settings::from_value(serde_json::Map::new()));
     let mut model = Model::new(Arc::new(surroundings()), facts_of(None), settings, Keymap::default());
-    model.update(Msg::Snapshot(Box::new(View::default())), 0);
+    model.update(Msg::Snapshot(Box::default()), 0);
     model.update(Msg::Facts(Box::new(facts_of(Some(tree_of(lines))))), 0);
     model
 }

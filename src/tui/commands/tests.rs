@@ -30,11 +30,11 @@ fn wanted(effects: &[Effect]) -> String {
 
 /// The last notice.
 fn notice(model: &Model) -> String {
-    let texts = model.transcript.items().iter().filter_map(|item| match item {
+    let mut texts = model.transcript.items().iter().filter_map(|item| match item {
         Item::Notice(notice) => Some(notice.text.clone()),
         _ => None,
     });
-    texts.last().unwrap_or_default()
+    texts.next_back().unwrap_or_default()
 }
 
 #[test]

@@ -108,7 +108,7 @@ impl InlinePainter {
     /// The bytes that write the finished lines and take the live area away. The cursor is at the start of a row then.
     pub fn clear(&mut self, capabilities: &Capabilities) -> Vec<u8> {
         let mut ink = Ink::new(capabilities);
-        self.to_top(&mut ink);
+        self.climb(&mut ink);
         self.write_finished(capabilities.images, &mut ink);
         self.live = None;
         let bytes = ink.finish();
@@ -116,7 +116,7 @@ impl InlinePainter {
     }
 
     /// To the first column of the live area's first row, and nothing below it.
-    fn to_top(&mut self, ink: &mut Ink) {
+    fn climb(&mut self, ink: &mut Ink) {
         ink.raw("\r");
         if self.row > 0 {
             ink.control(self.row, 'A');
@@ -142,7 +142,7 @@ impl InlinePainter {
     /// Draws everything anew.
     fn draw(&mut self, live: &Frame, images: Option<Images>, ink: &mut Ink) {
         self.hide(ink);
-        self.to_top(ink);
+        self.climb(ink);
         self.write_finished(images, ink);
         for y in 0..live.area().height {
             if y > 0 {

@@ -57,9 +57,9 @@ mod tests {
     fn configured_servers_are_named_and_a_broken_file_is_told() {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("mcp.json");
-        assert!(told(&[file.clone()]).ends_with("None is configured."));
+        assert!(told(std::slice::from_ref(&file)).ends_with("None is configured."));
         std::fs::write(&file, r#"{"mcpServers": {"files": {}, "web": {}}}"#).unwrap();
-        assert!(told(&[file.clone()]).ends_with("files, web"));
+        assert!(told(std::slice::from_ref(&file)).ends_with("files, web"));
         std::fs::write(&file, "{").unwrap();
         assert!(told(&[file]).contains("mcp.json"));
     }
