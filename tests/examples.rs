@@ -9,17 +9,11 @@ mod support;
 #[path = "../examples/guard.rs"]
 mod guard;
 
-use std::path::{Path, PathBuf};
-
 use serde_json::json;
-use support::{agent::finish, *};
-
-/// An example's program, which `cargo test` builds beside the binary.
-fn example(name: &str) -> PathBuf {
-    let program = Path::new(env!("CARGO_BIN_EXE_troupe")).with_file_name("examples").join(name);
-    assert!(program.exists(), "{} is not there: run `cargo build --examples` first", program.display());
-    program
-}
+use support::{
+    agent::{example, finish},
+    *,
+};
 
 fn bash(command: &str) -> Reply {
     calls([call("bash", json!({"command": command}))])

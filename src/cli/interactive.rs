@@ -53,7 +53,7 @@ impl FrontFactory for ScreenFactory {
             let settings = ScreenSettings::from_value(&shared.config.settings.all());
             let surroundings = Arc::new(surroundings(&self.base.environment, &self.base.args, &shared, &settings));
             let options = terminal_options(&surroundings, &settings);
-            let (keymap, problems) = Keymap::load(&surroundings.user_dir.join("keybindings.json"));
+            let (keymap, problems) = Keymap::load(&surroundings.keybindings());
             let facts = AgentFacts::of(&shared, Arc::default());
             let mut model = Box::new(Model::new(surroundings, facts, settings, keymap));
             problems.iter().for_each(|problem| model.said(&format!("Warning: {problem}")));

@@ -181,7 +181,8 @@ impl Actor for Screen {
             ending: false,
         };
         state.model.editor.restore(&std::mem::take(&mut state.memory.lock().draft));
-        state.find_themes();
+        let warnings = state.find_themes();
+        warnings.iter().for_each(|warning| state.model.said(&format!("Warning: {warning}")));
         state.model.look.colorfgbg = std::env::var("COLORFGBG").ok();
         state.model.look.level = state.terminal.capabilities().colors;
         state.model.pictures.possible = state.terminal.capabilities().images.is_some();
@@ -334,8 +335,7 @@ impl ScreenState {
             for effect in effects {
                 Box::pin(self.carry_out(effect)).await;
             }
-        }
-        if first_run::is_needed(&self.model.facts) {
+        } else if first_run::is_needed(&self.model.facts) {
             let (page, effects) = first_run::open();
             self.model.overlays.push(page);
             for effect in effects {

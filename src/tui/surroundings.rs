@@ -35,6 +35,12 @@ impl Surroundings {
         project_dir(cwd, &self.user_dir)
     }
 
+    /// The file that gives actions other keys.
+    #[must_use]
+    pub fn keybindings(&self) -> PathBuf {
+        self.user_dir.join("keybindings.json")
+    }
+
     /// A path as people read it: the home folder is `~`.
     #[must_use]
     pub fn short(&self, path: &Path) -> String {

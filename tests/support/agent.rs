@@ -215,3 +215,10 @@ pub async fn finish(mut command: Command, input: &str) -> Finished {
     assert!(!finished.stderr.contains("panicked at"), "the program panicked: {}", finished.stderr);
     finished
 }
+
+/// An example's program, which `cargo test` builds beside the binary.
+pub fn example(name: &str) -> PathBuf {
+    let program = Path::new(env!("CARGO_BIN_EXE_troupe")).with_file_name("examples").join(name);
+    assert!(program.exists(), "{} is not there: run `cargo build --examples` first", program.display());
+    program
+}

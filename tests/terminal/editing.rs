@@ -112,6 +112,20 @@ fn keybindings_of_the_user_replace_the_given_ones() {
 }
 
 #[test]
+fn reload_reads_the_keys_again_and_says_what_is_wrong_with_them() {
+    let stage = answering();
+    let terminal = stage.open();
+    let keys = json!({"tui.input.newLine": "ctrl+x", "app.nosuch": "x"});
+    stage.sandbox.write(stage.user_file("keybindings.json"), keys.to_string());
+    terminal.submit("/reload");
+    terminal.wait_text("app.nosuch");
+    terminal.play("one<ctrl+x>two");
+    terminal.wait_text("two");
+    terminal.key("enter");
+    assert_eq!(stage.sent(0), "one\ntwo");
+}
+
+#[test]
 fn ctrl_c_clears_the_text_and_twice_it_ends_the_program() {
     let stage = answering();
     let terminal = stage.open();

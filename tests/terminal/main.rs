@@ -10,6 +10,7 @@
 //! | `resizing` | sizes, also those that nobody uses |
 //! | `stopping`, `ending` | suspending, signals, hang-ups, and what is left of the terminal |
 //! | `injection` | texts that want to act on the terminal |
+//! | `extensions` | what extensions ask and show |
 //! | `lines` | the screen that leaves the terminal's history alone, and output that is no terminal |
 
 #![cfg(unix)]
@@ -24,6 +25,7 @@ mod completion;
 mod conversation;
 mod editing;
 mod ending;
+mod extensions;
 mod injection;
 mod lines;
 mod paste;

@@ -131,13 +131,13 @@ mod tests {
         insta::assert_snapshot!(world.draw(&doctor, 40, 20), @r#"
         ────────────────────────────────────────
         Problems: 1, warnings: 1
-
         ok       bash: /bin/bash
         warning  gh: not on the PATH
                  Install it if you want /share.
         problem  evil <U+001B>[2J
                  Mend it.
         escape close · down scroll
+        ────────────────────────────────────────
         "#);
     }
 }

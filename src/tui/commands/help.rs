@@ -83,22 +83,33 @@ fn show(model: &mut Model, title: &'static str, sections: Sections) -> Vec<Effec
     Vec::new()
 }
 
+/// Where keys count, and how the ids of their actions begin: the longest beginning decides.
+const PLACES: [(&str, &[&str]); 8] = [
+    ("Anywhere", &["app."]),
+    ("Writing", &["tui.editor."]),
+    ("Sending", &["tui.input."]),
+    ("The conversation", &["tui.altScreen."]),
+    ("Lists", &["tui.select."]),
+    ("Lists of models and thinking levels", &["app.models.", "app.thinking.save"]),
+    ("The list of sessions", &["app.session.toggle", "app.session.rename", "app.session.delete"]),
+    ("The session's tree", &["app.tree."]),
+];
+
+fn place_of(action: Action) -> Option<&'static str> {
+    let beginnings = PLACES.iter().flat_map(|(place, ids)| ids.iter().map(move |id| (*place, *id)));
+    let fitting = beginnings.filter(|(_, id)| action.id().starts_with(id));
+    fitting.max_by_key(|(_, id)| id.len()).map(|(place, _)| place)
+}
+
 /// The keys of all actions that have one, by where they count.
 fn key_sections(keymap: &Keymap) -> Sections {
-    const PLACES: [(&str, &str); 5] = [
-        ("app.", "Anywhere"),
-        ("tui.editor.", "Writing"),
-        ("tui.input.", "Sending"),
-        ("tui.select.", "Lists"),
-        ("tui.altScreen.", "The conversation"),
-    ];
-    let section = |(prefix, heading): (&str, &'static str)| {
-        let actions = Action::ALL.iter().filter(|action| action.id().starts_with(prefix));
+    let section = |(place, _): (&'static str, &[&str])| {
+        let actions = Action::ALL.iter().filter(|action| place_of(**action) == Some(place));
         let row = |action: &Action| {
             let keys: Vec<_> = keymap.keys_of(*action).iter().map(ToString::to_string).collect();
             (!keys.is_empty()).then(|| (keys.join(", "), action.description().to_owned()))
         };
-        (heading, actions.filter_map(row).collect::<Vec<_>>())
+        (place, actions.filter_map(row).collect::<Vec<_>>())
     };
     let mut sections: Sections = PLACES.into_iter().map(section).collect();
     let file = (
@@ -128,4 +139,23 @@ fn rows(sections: &Sections, width: usize, theme: &Theme) -> Vec<StyledLine> {
         }
     }
     lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_action_has_a_place_and_no_key_means_two_things_in_it() {
+        let keymap = Keymap::default();
+        for (at, action) in Action::ALL.iter().enumerate() {
+            assert!(place_of(*action).is_some(), "{}", action.id());
+            for other in Action::ALL[at + 1..].iter().filter(|other| place_of(**other) == place_of(*action)) {
+                let shared = keymap.keys_of(*action).iter().find(|key| keymap.keys_of(*other).contains(key));
+                // The default is saved in each of both lists.
+                let known = (*action, *other) == (Action::SaveThinking, Action::SaveModel);
+                assert!(shared.is_none() || known, "{} and {}: {shared:?}", action.id(), other.id());
+            }
+        }
+    }
 }

@@ -10,7 +10,7 @@ use crate::{
         spawn::spawn_worker,
     },
     extensions::backstage::WantedSession,
-    protocol::session_change::SessionChange,
+    protocol::{Event, event::NoticeLevel, session_change::SessionChange},
     tui::model::Msg,
 };
 
@@ -62,7 +62,8 @@ impl ScreenState {
         let is_new = matches!(replaced, Replaced::Done { .. });
         self.update(Msg::Replaced(Box::new(replaced))).await;
         if is_new {
-            self.find_themes();
+            let warnings = self.find_keys().into_iter().chain(self.find_themes());
+            notices.extend(warnings.map(|text| Event::Notice { level: NoticeLevel::Warning, text }));
             self.retheme();
             self.watch();
             self.look().await;

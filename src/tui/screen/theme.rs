@@ -1,17 +1,27 @@
-//! The theme in use, and its file.
+//! The theme in use and the keys, and their files.
 
 use std::time::Duration;
 
 use super::{ScreenMsg, ScreenState};
-use crate::{protocol::event::NoticeLevel, tui::model::Model};
+use crate::{
+    protocol::event::NoticeLevel,
+    tui::{keys::Keymap, model::Model},
+};
 
 /// How often the file of the theme in use is looked at.
 const THEME_CHECK: Duration = Duration::from_secs(1);
 
 impl ScreenState {
-    pub(super) fn find_themes(&mut self) {
-        let warnings = self.model.look.find(&self.agent.shared);
-        warnings.iter().for_each(|warning| self.model.said(&format!("Warning: {warning}")));
+    /// Looks for themes; gives what is wrong with their files.
+    pub(super) fn find_themes(&mut self) -> Vec<String> {
+        self.model.look.find(&self.agent.shared)
+    }
+
+    /// Reads the keys; gives what is wrong with their file.
+    pub(super) fn find_keys(&mut self) -> Vec<String> {
+        let (keymap, warnings) = Keymap::load(&self.model.surroundings.keybindings());
+        self.model.keymap = keymap;
+        warnings.iter().map(ToString::to_string).collect()
     }
 
     pub(super) fn retheme(&mut self) {

@@ -37,7 +37,11 @@ use self::{
     scroll::Scroll,
 };
 use crate::{
-    protocol::{Event, Published, event::NoticeLevel, view::View},
+    protocol::{
+        Event, Published,
+        event::{CompactionReason, NoticeLevel},
+        view::View,
+    },
     store::{
         jsonl::{EntryKind, Role},
         tree::TreeView,
@@ -204,8 +208,9 @@ impl Transcript {
             Event::Restarted { actor, cause } => {
                 self.notice(NoticeLevel::Warning, format!("A part of the agent was started again ({actor}): {cause}"));
             }
-            Event::CompactionEnd { error_message: Some(error), .. } => {
-                self.notice(NoticeLevel::Error, format!("Compaction failed: {error}"));
+            // Whoever asked for one is answered.
+            Event::CompactionEnd { reason, error_message: Some(error), .. } if *reason != CompactionReason::Manual => {
+                self.notice(NoticeLevel::Error, error.clone());
             }
             event => {
                 if self.live.apply(event, now) {

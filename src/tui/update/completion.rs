@@ -121,8 +121,12 @@ impl Model {
             Some(now) if now.range.start == accepted.range.start => now.range,
             _ => accepted.range,
         };
-        self.editor.replace_in_line(range, &accepted.insert);
-        if accepted.sends {
+        // Whoever has written all of it means to send it.
+        let is_written = by == Accept::Enter && line.get(range.clone()) == Some(accepted.insert.trim_end());
+        if !is_written {
+            self.editor.replace_in_line(range, &accepted.insert);
+        }
+        if accepted.sends || is_written {
             return self.submit();
         }
         if accepted.goes_on { self.look_for_completion() } else { Vec::new() }

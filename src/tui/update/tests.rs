@@ -1,5 +1,7 @@
 //! Keys and events, and what the model makes of them.
 
+mod extensions;
+
 use std::sync::Arc;
 
 use crate::{
@@ -132,7 +134,6 @@ fn a_refused_prompt_comes_back_into_the_editor() {
 
 #[test]
 fn words_written_during_a_compaction_wait_for_its_end() {
-    use crate::protocol::event::CompactionReason;
     let mut model = model_of(&[]);
     happen(&mut model, Event::CompactionStart { reason: CompactionReason::Manual });
     assert!(sent(&press(&mut model, r#""later" enter"#)).is_empty());
@@ -145,6 +146,18 @@ fn words_written_during_a_compaction_wait_for_its_end() {
         error_message: None,
     };
     assert_eq!(sent(&happen(&mut model, end)), ["steer: later"]);
+}
+
+#[test]
+fn a_compaction_that_failed_is_told_once() {
+    // Whoever asked for one gets an answer, too.
+    for (reason, told) in [(CompactionReason::Manual, false), (CompactionReason::Threshold, true)] {
+        let mut model = model_of(&[]);
+        let error_message = Some("the summary is empty".to_owned());
+        let end = Event::CompactionEnd { reason, result: None, aborted: false, will_retry: false, error_message };
+        happen(&mut model, end);
+        assert_eq!(screen(&mut model).contains("the summary is empty"), told, "{reason:?}");
+    }
 }
 
 #[test]

@@ -108,13 +108,14 @@ impl Footer {
     fn usage(&self, width: usize, theme: &Theme) -> StyledLine {
         let dim = theme.fg(ThemeColor::Dim);
         let mut line = StyledLine::of(self.used(), dim);
-        let context = self.context();
-        let style = match context.percent {
-            Some(percent) if percent > FULL.1 => theme.fg(ThemeColor::Error),
-            Some(percent) if percent > FULL.0 => theme.fg(ThemeColor::Warning),
-            _ => dim,
-        };
-        line.push(context.text, style);
+        if let Some(context) = self.context() {
+            let style = match context.percent {
+                Some(percent) if percent > FULL.1 => theme.fg(ThemeColor::Error),
+                Some(percent) if percent > FULL.0 => theme.fg(ThemeColor::Warning),
+                _ => dim,
+            };
+            line.push(context.text, style);
+        }
         let room = width.saturating_sub(line.width() + GAP);
         if let Some(right) = self.model_text(room) {
             let right = cut(&StyledLine::of(right, dim), room);
@@ -149,8 +150,9 @@ impl Footer {
         text
     }
 
-    /// How full the context is.
-    fn context(&self) -> Context {
+    /// How full the context is. Without a model there is no window to fill.
+    fn context(&self) -> Option<Context> {
+        self.model.as_ref()?;
         let auto = if self.auto_compaction { " (auto)" } else { "" };
         let known = self.gauges.context;
         let percent = known.and_then(|known| percent(known, self.window));
@@ -160,7 +162,7 @@ impl Footer {
             _ => "?".to_owned(),
         };
         let window = if self.window > 0 { tokens(self.window) } else { "?".to_owned() };
-        Context { text: format!("{part}/{window}{auto}"), percent }
+        Some(Context { text: format!("{part}/{window}{auto}"), percent })
     }
 
     /// The model in at most `room` columns, with its provider where that helps and fits.
@@ -306,7 +308,7 @@ mod tests {
         let model = || footer().model;
         let empty = Footer { window: 200_000, model: model(), ..Footer::default() };
         check(&empty, "?/200k | claude-sonnet-4-5 • medium");
-        check(&Footer { model: None, window: 0, ..empty.clone() }, "?/? | no model");
+        check(&Footer { model: None, window: 0, auto_compaction: true, ..empty.clone() }, "no model");
         let gauges = Gauges { context: Some(0), subscription: true, ..Gauges::default() };
         check(&Footer { gauges, ..empty.clone() }, "$0.000 (sub) 0.0%/200k | claude-sonnet-4-5 • medium");
         let gauges = Gauges { context: Some(1_500), ..Gauges::default() };

@@ -28,6 +28,9 @@ use super::{
     transcript::layout::LayoutContext,
 };
 
+/// Rows of extensions at most, above the editor and below it: more would leave nothing of the conversation.
+const WIDGET_ROWS: usize = 10;
+
 /// The rows of each part of a screen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Parts {
@@ -121,6 +124,7 @@ fn lines(model: &Model, rows: u16) -> Lines {
         let shown = model.widgets.iter().filter(move |widget| widget.2 == below);
         let text = shown.flat_map(|widget| widget.1.iter());
         text.flat_map(|text| super::text::plain(text, width, model.theme.fg(super::theme::ThemeColor::Text)))
+            .take(WIDGET_ROWS)
             .collect::<Vec<_>>()
     };
     let footer = footer::lines(model, width);

@@ -3,6 +3,7 @@
 use std::{
     fs::File,
     num::NonZeroU16,
+    path::PathBuf,
     process::Command,
     sync::{Arc, Condvar, Mutex},
     time::Instant,
@@ -16,6 +17,7 @@ use super::{
     pty,
     sequences::Scanner,
 };
+use crate::support::agent::example;
 
 /// Lines that the emulator keeps above the main screen.
 const HISTORY: usize = 10_000;
@@ -26,6 +28,7 @@ pub const PROMPT: &str = "shell>";
 /// See the module.
 pub struct Builder<'s> {
     stage: &'s Stage,
+    program: Option<PathBuf>,
     args: Vec<String>,
     size: (u16, u16),
     answers: Answers,
@@ -50,6 +53,7 @@ impl<'s> Builder<'s> {
     pub(super) fn new(stage: &'s Stage) -> Self {
         Self {
             stage,
+            program: None,
             args: Vec::new(),
             size: (80, 24),
             answers: Answers::Xterm,
@@ -59,6 +63,12 @@ impl<'s> Builder<'s> {
             shell: Shell::None,
             stdout: None,
         }
+    }
+
+    /// One of the examples in the place of the binary.
+    pub fn example(mut self, name: &str) -> Self {
+        self.program = Some(example(name));
+        self
     }
 
     /// Arguments of the program.
@@ -173,7 +183,11 @@ impl<'s> Builder<'s> {
 
     fn command(self) -> Command {
         let args: Vec<&str> = self.args.iter().map(String::as_str).collect();
-        let program = self.stage.sandbox.command(&args).into_std();
+        let program = match &self.program {
+            Some(program) => self.stage.sandbox.command_of(program, &args),
+            None => self.stage.sandbox.command(&args),
+        };
+        let program = program.into_std();
         let mut command = match self.shell {
             Shell::None => program,
             Shell::Nohup => around(&program, &["sh", "-c", "trap '' HUP; exec \"$@\"", "sh"], true),

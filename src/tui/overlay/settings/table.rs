@@ -49,15 +49,13 @@ pub const LISTED: &[Listed] = &[
     row("fullscreenScrollbar", "Scrollbar", "Whether it is shown"),
     row("fullscreenCopyOnSelect", "Copy what is selected", "Selecting with the mouse copies"),
     row("fullscreenWheelScrollLines", "Lines of the wheel", "How far the mouse wheel scrolls"),
+    row("editorMode", "Keys of the editor", "Those of most programs, or Vim's"),
     row("editorPaddingX", "Space beside the editor", "Columns at both sides of the editor's text"),
     row("outputPad", "Space beside the text", "Columns at both sides of the conversation"),
     row("autocompleteMaxVisible", "Rows of completion", "How many suggestions are seen"),
-    row("showHardwareCursor", "Terminal's cursor", "Show the terminal's own cursor"),
     row("markdown.codeBlockIndent", "Indentation of code", "What stands before lines of code"),
-    row("markdown.mermaid", "Diagrams", "When mermaid diagrams are drawn"),
     row("terminal.showImages", "Pictures", "Show pictures where the terminal can"),
     row("terminal.imageWidthCells", "Width of pictures", "Columns"),
-    row("terminal.showTerminalProgress", "Progress in the terminal", "Tell the terminal that something runs"),
     row("terminal.hyperlinks", "Links", "Whether links can be clicked"),
     row("terminal.trueColor", "True colour", "Whether the terminal shows all colours"),
     row("images.autoResize", "Shrink pictures", "Make pictures small enough for the model"),
@@ -93,11 +91,13 @@ impl Listed {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::store::settings::table::Effect;
 
     #[test]
-    fn every_listed_setting_exists_once_and_can_be_edited() {
+    fn every_listed_setting_exists_once_does_something_and_can_be_edited() {
         for (at, listed) in LISTED.iter().enumerate() {
             let setting = listed.setting().unwrap_or_else(|| panic!("{} is no setting", listed.key));
+            assert_eq!(setting.effect, Effect::Yes, "{}", listed.key);
             assert!(
                 !matches!(setting.kind, Kind::Object | Kind::Texts | Kind::Levels | Kind::Packages),
                 "{}",

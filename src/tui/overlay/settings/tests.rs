@@ -108,7 +108,7 @@ fn the_list_is_drawn_at_every_size() {
     let selector = selector(json!({"doubleEscapeAction": "fork"}));
     insta::assert_snapshot!(world.draw(&selector, 40, 12), @r"
     ────────────────────────────────────────
-    Settings  (1/49)
+    Settings  (1/47)
     > search
     → Theme                           system
       Hide thinking                    false
@@ -122,7 +122,7 @@ fn the_list_is_drawn_at_every_size() {
     ");
     insta::assert_snapshot!(world.draw(&selector, 80, 14), @r"
     ────────────────────────────────────────────────────────────────────────────────
-    Settings  (1/49)
+    Settings  (1/47)
     > search
     → Theme                                                                   system
       Hide thinking                                                            false

@@ -123,10 +123,10 @@ fn a_retry_waits() {
 #[test]
 fn a_compaction_runs_and_fails() {
     let mut model = screen_on(&two());
-    let reason = CompactionReason::Manual;
+    let reason = CompactionReason::Threshold;
     happen(&mut model, Event::CompactionStart { reason });
     insta::assert_snapshot!("compaction", sheet(&mut model, &SIZES[..2]));
-    let error_message = Some("429 slow down".to_owned());
+    let error_message = Some("Auto-compaction failed: 429 slow down".to_owned());
     happen(&mut model, Event::CompactionEnd { reason, result: None, aborted: false, will_retry: false, error_message });
     insta::assert_snapshot!("compaction_failed", sheet(&mut model, &[(80, 24)]));
 }

@@ -76,7 +76,6 @@ fn the_page_in_three_sizes() {
     insta::assert_snapshot!(world.draw(&page, 40, 12), @r#"
     ────────────────────────────────────────
     There is no model yet. How do you want …
-
     → 1 Paste an API key  Anthropic, OpenAI…
       2 Log in at a provider  or choose who…
       3 A model server on this machine  loo…
@@ -86,12 +85,12 @@ fn the_page_in_three_sizes() {
     and no sandbox is on, until you turn
     them on (/permissions,
     enter choose
+    ────────────────────────────────────────
     "#);
     page.on_worked(&servers(&["qwen3:8b", "llama3"]), &world.context());
     insta::assert_snapshot!(world.draw(&page, 80, 24), @r#"
     ────────────────────────────────────────────────────────────────────────────────
     There is no model yet. How do you want to get one?
-
     → 1 Paste an API key  Anthropic, OpenAI, Google, OpenRouter, ...
       2 Log in at a provider  or choose whose key it is
       3 Use Ollama on this machine  qwen3:8b, and 1 more
@@ -101,12 +100,12 @@ fn the_page_in_three_sizes() {
     sandbox is on, until you turn them on (/permissions, docs/permissions.md,
     docs/sandbox.md).
     enter choose · escape go on without a model
+    ────────────────────────────────────────────────────────────────────────────────
     "#);
     page.on_worked(&servers(&[]), &world.context());
     insta::assert_snapshot!(world.draw(&page, 200, 60), @r#"
     ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
     There is no model yet. How do you want to get one?
-
     → 1 Paste an API key  Anthropic, OpenAI, Google, OpenRouter, ...
       2 Log in at a provider  or choose whose key it is
       3 A model server on this machine  none found: Ollama, LM Studio, llama.cpp, vLLM, SGLang
@@ -114,6 +113,7 @@ fn the_page_in_three_sizes() {
 
     The agent runs commands and changes files with your rights: nothing asks, and no sandbox is on, until you turn them on (/permissions, docs/permissions.md, docs/sandbox.md).
     enter choose · escape go on without a model
+    ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
     "#);
     for (columns, rows) in [(1, 1), (3, 2), (10, 5), (20, 30)] {
         world.draw(&page, columns, rows);
