@@ -41,7 +41,9 @@ impl Item for JobInfo {
         };
         let mut left = StyledLine::of(format!("{}  ", one_line(&self.id)), look.aside());
         left.push(one_line(&self.command), look.name());
-        let right = StyledLine::of(one_line(&self.status), look.theme.fg(color));
+        // The words begin with the id, which stands in front already.
+        let status = self.status.strip_prefix(&self.id).map_or(&*self.status, str::trim_start);
+        let right = StyledLine::of(one_line(status), look.theme.fg(color));
         between(&left, &right, look.width)
     }
 }
@@ -174,16 +176,9 @@ mod tests {
     };
 
     fn job(id: &str, running: bool) -> JobInfo {
-        let status = if running { "runs since 3 s" } else { "exit 0" };
+        let status = if running { format!("{id} has run for 3 s") } else { "exit 0".to_owned() };
         let exit_code = (!running).then_some(0);
-        JobInfo {
-            id: id.into(),
-            command: format!("make {id}"),
-            running,
-            exit_code,
-            status: status.into(),
-            ..JobInfo::default()
-        }
+        JobInfo { id: id.into(), command: format!("make {id}"), running, exit_code, status, ..JobInfo::default() }
     }
 
     fn selector() -> JobSelector {
@@ -221,7 +216,7 @@ mod tests {
         insta::assert_snapshot!(world.draw(&selector, 60, 12), @r"
     ────────────────────────────────────────────────────────────
     Background jobs
-    → job-1  make job-1                           runs since 3 s
+    → job-1  make job-1                          has run for 3 s
       job-2  make job-2                                   exit 0
     a server lives on
     enter output · ctrl+d end · escape leave

@@ -121,6 +121,11 @@ pub trait Overlay: Send {
         Outcome::stay()
     }
 
+    /// Whether it has no use for the page keys: they scroll the conversation then.
+    fn leaves_page_keys(&self) -> bool {
+        false
+    }
+
     /// Whether it wants to be drawn again as time passes.
     fn is_moving(&self) -> bool {
         false

@@ -75,7 +75,39 @@ fn indexed(rgb: [u8; 3]) -> u8 {
 }
 
 fn ansi(rgb: [u8; 3]) -> Color {
-    ANSI.iter().min_by_key(|(_, of)| distance(*of, rgb)).map_or(Color::Reset, |(color, _)| *color)
+    /// From this on a colour is more than a tinge of grey.
+    const COLOURFUL: u8 = 48;
+    let near = ANSI.iter().min_by_key(|(_, of)| distance(*of, rgb)).unwrap_or(&ANSI[0]);
+    // A pale red is nearer to grey than to red, but red is what it says.
+    if chroma(near.1) == 0 && chroma(rgb) >= COLOURFUL { colourful(rgb) } else { near.0 }
+}
+
+/// How far a colour is from grey.
+fn chroma(rgb: [u8; 3]) -> u8 {
+    let [r, g, b] = rgb;
+    r.max(g).max(b) - r.min(g).min(b)
+}
+
+/// The colour of the 16 that has the hue of one that is no grey. Dark ones are meant for light ground, where cyan and
+/// yellow cannot be read.
+fn colourful(rgb: [u8; 3]) -> Color {
+    const LIGHT: u8 = 176;
+    let [r, g, b] = rgb;
+    let (most, least) = (r.max(g).max(b), r.min(g).min(b));
+    // What is left without the white in it: which parts have nearly half of the strongest or more?
+    let has = |part: u8| u32::from(part - least) * 20 >= u32::from(most - least) * 9;
+    match (has(r), has(g), has(b), most >= LIGHT) {
+        (true, false, false, true) => Color::LightRed,
+        (true, false, false, false) => Color::Red,
+        (true, true, false, true) => Color::LightYellow,
+        (false, true, false, true) => Color::LightGreen,
+        (false, true, false, false) => Color::Green,
+        (false, true, true, true) => Color::LightCyan,
+        (false, false, true, true) => Color::LightBlue,
+        (false, _, true, false) => Color::Blue,
+        (true, false, true, true) => Color::LightMagenta,
+        _ => Color::Magenta,
+    }
 }
 
 /// How different two colours look, roughly: eyes see green best.
@@ -90,12 +122,21 @@ mod tests {
 
     #[test]
     fn colours_become_the_nearest_that_the_terminal_has() {
-        use Color::{Indexed, LightRed, Reset, Rgb};
+        use Color::{Black, Blue, DarkGray, Green, Indexed, LightCyan, LightMagenta, LightRed, Reset, Rgb};
         for (color, level, wanted) in [
             (Rgb(1, 2, 3), ColorLevel::TrueColor, Rgb(1, 2, 3)),
             (Rgb(255, 0, 0), ColorLevel::Indexed, Indexed(196)),
             (Rgb(8, 8, 8), ColorLevel::Indexed, Indexed(232)),
             (Rgb(250, 10, 10), ColorLevel::Ansi, LightRed),
+            // pale, but not grey
+            (Rgb(240, 138, 132), ColorLevel::Ansi, LightRed),
+            (Rgb(138, 190, 183), ColorLevel::Ansi, LightCyan),
+            (Rgb(195, 161, 236), ColorLevel::Ansi, LightMagenta),
+            (Rgb(23, 99, 42), ColorLevel::Ansi, Green),
+            (Rgb(11, 87, 164), ColorLevel::Ansi, Blue),
+            // grey, but for a tinge
+            (Rgb(130, 170, 130), ColorLevel::Ansi, DarkGray),
+            (Rgb(40, 50, 40), ColorLevel::Ansi, Black),
             (Indexed(9), ColorLevel::Ansi, LightRed),
             (Indexed(196), ColorLevel::Ansi, LightRed),
             (Indexed(196), ColorLevel::Indexed, Indexed(196)),

@@ -8,6 +8,8 @@ use super::ThemeColor;
 pub(super) fn of_ground(color: ThemeColor) -> Modifier {
     match color {
         ThemeColor::SelectedBg | ThemeColor::SearchMatchBg => Modifier::REVERSED,
+        // A prompt among answers.
+        ThemeColor::UserMessageBg => Modifier::BOLD,
         _ => Modifier::empty(),
     }
 }

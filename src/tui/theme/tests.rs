@@ -58,5 +58,22 @@ fn without_colours_attributes_tell_apart() {
     assert!(theme.bg(ThemeColor::SelectedBg).add_modifier.contains(Modifier::REVERSED));
     assert_ne!(theme.fg(ThemeColor::ToolDiffAdded), theme.fg(ThemeColor::ToolDiffRemoved));
     assert_ne!(theme.fg(ThemeColor::Error), theme.fg(ThemeColor::Text));
+    let prompt = |theme: &Theme| theme.on(ThemeColor::UserMessageText, ThemeColor::UserMessageBg).add_modifier;
+    assert!(prompt(&theme).contains(Modifier::BOLD));
+    let silent = Theme::system(&TerminalColors::default(), Appearance::Dark);
+    assert!(prompt(&silent).contains(Modifier::BOLD), "a terminal that does not say what its ground is");
+    assert!(!prompt(&Theme::dark()).contains(Modifier::BOLD));
     assert!(!Theme::dark().is_colorless() && !Theme::dark().lowered(ColorLevel::Ansi).is_colorless());
+}
+
+#[test]
+fn with_sixteen_colours_what_went_wrong_does_not_look_like_what_is_unimportant() {
+    for theme in [Theme::dark(), Theme::light()] {
+        let theme = theme.lowered(ColorLevel::Ansi);
+        let of = [ThemeColor::Error, ThemeColor::Success, ThemeColor::Accent].map(|color| theme.color(color));
+        for (at, color) in of.iter().enumerate() {
+            assert!(![Color::Black, Color::DarkGray, Color::Gray, Color::White].contains(color), "{of:?}");
+            assert!(!of[..at].contains(color), "{of:?}");
+        }
+    }
 }

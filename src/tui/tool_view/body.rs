@@ -189,10 +189,12 @@ impl ToolCallView<'_> {
         let style = self.theme.fg(ThemeColor::Error);
         match text.trim_end() {
             "" => self.note("It failed and does not say why.", ThemeColor::Error, width),
-            text if self.expanded => excerpt::all(text, width, style),
+            // Errors are sentences: they are broken between words.
+            text if self.expanded => text::plain(text, width, style),
             text => {
-                let Excerpt { rows, hidden } = excerpt::head(text, ERROR_ROWS, width, style);
-                self.followed(rows, hidden, width)
+                let (part, hidden) = excerpt::first_lines(text, ERROR_ROWS);
+                let rows = text::plain(&excerpt::short_lines(part, width), width, style);
+                self.limited(rows, ERROR_ROWS, hidden, width)
             }
         }
     }

@@ -1,4 +1,4 @@
-//! The beginning or the end of a long text, in rows.
+//! The beginning or the end of a long text.
 
 use ratatui::style::Style;
 
@@ -33,22 +33,6 @@ pub(in crate::tui) fn tail(text: &str, rows: usize, width: usize, style: Style) 
         shown.extend(end);
     }
     shown.reverse();
-    Excerpt { rows: shown, hidden: count_lines(text).saturating_sub(lines) }
-}
-
-/// The first rows of a text.
-pub(super) fn head(text: &str, rows: usize, width: usize, style: Style) -> Excerpt {
-    let mut shown: Vec<StyledLine> = Vec::new();
-    let mut lines = 0;
-    for line in lines_of(text) {
-        if shown.len() >= rows {
-            break;
-        }
-        lines += 1;
-        let to = floor_char_boundary(line, (rows + 1) * width * BYTES_A_COLUMN);
-        let free = rows - shown.len();
-        shown.extend(folded(&line[..to], width, style).into_iter().take(free));
-    }
     Excerpt { rows: shown, hidden: count_lines(text).saturating_sub(lines) }
 }
 
@@ -94,21 +78,15 @@ mod tests {
     #[test]
     fn excerpts_count_rows_and_say_how_many_lines_are_hidden() {
         let style = Style::new();
-        type Case<'t> = (&'t str, &'t [&'t str], usize, &'t [&'t str], usize);
-        let table: [Case<'_>; 5] = [
-            ("a\nb\nc\nd\n", &["c", "d"], 2, &["a", "b"], 2),
-            ("a\n", &["a"], 0, &["a"], 0),
-            ("", &[""], 0, &[""], 0),
-            ("abcdefghij", &["efgh", "ij"], 0, &["abcd", "efgh"], 0),
-            ("x\nabcdefg", &["abcd", "efg"], 1, &["x", "abcd"], 0),
-        ];
-        for (text, tail_rows, tail_hidden, head_rows, head_hidden) in table {
-            let (end, start) = (tail(text, 2, 4, style), head(text, 2, 4, style));
-            assert_eq!((texts(&end), end.hidden), (tail_rows.iter().map(ToString::to_string).collect(), tail_hidden));
-            assert_eq!(
-                (texts(&start), start.hidden),
-                (head_rows.iter().map(ToString::to_string).collect(), head_hidden)
-            );
+        for (text, rows, hidden) in [
+            ("a\nb\nc\nd\n", &["c", "d"][..], 2),
+            ("a\n", &["a"], 0),
+            ("", &[""], 0),
+            ("abcdefghij", &["efgh", "ij"], 0),
+            ("x\nabcdefg", &["abcd", "efg"], 1),
+        ] {
+            let end = tail(text, 2, 4, style);
+            assert_eq!((texts(&end), end.hidden), (rows.iter().map(ToString::to_string).collect(), hidden));
         }
     }
 
@@ -118,7 +96,6 @@ mod tests {
         let line = "é".repeat(2_000_000);
         for _ in 0..10 {
             assert_eq!(tail(&line, 5, 80, Style::new()).rows.len(), 5);
-            assert_eq!(head(&line, 5, 80, Style::new()).rows.len(), 5);
         }
         assert!(short_lines(&line, 80).len() < 4_000);
     }

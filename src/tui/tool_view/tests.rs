@@ -233,3 +233,20 @@ fn a_megabyte_in_one_line_costs_no_more_than_what_is_shown() {
     // The box, ten rows of the command, a row between, five of the output.
     assert_eq!(call.lines(false, 80, None).len(), 2 + 10 + 1 + 5);
 }
+
+#[test]
+fn errors_are_broken_between_words_and_folded_when_they_are_long() {
+    let sentence = "oldText must be as the file has it, with all blanks and line breaks";
+    let call = Call::new("edit", json!({"path": "a"})).failed(sentence);
+    let broken = ["oldText must be as the file has it, with all blanks and line", "breaks"];
+    for expanded in [false, true] {
+        assert_eq!(call.texts(expanded)[2..], broken);
+    }
+    let long = Call::new("edit", json!({"path": "a"})).failed(&"why\n".repeat(ERROR_LINES));
+    assert_eq!(long.texts(false)[2..].len(), 11);
+    assert_eq!(long.texts(false).last().unwrap(), "… 20 more lines (ctrl+o to expand)");
+    assert_eq!(long.texts(true)[2..].len(), ERROR_LINES);
+}
+
+/// Lines of an error that is long.
+const ERROR_LINES: usize = 30;

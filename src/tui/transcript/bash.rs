@@ -54,7 +54,7 @@ impl<'b> BashView<'b> {
         } else if !output.is_empty() {
             let excerpt = excerpt::tail(output, FOLDED_ROWS, width, style);
             if excerpt.hidden > 0 {
-                let hint = format!("... {} earlier lines ({} to expand)", excerpt.hidden, context.expand_key);
+                let hint = format!("… {} earlier lines ({} to expand)", excerpt.hidden, context.expand_key);
                 lines.extend(plain(&hint, width, theme.fg(ThemeColor::Dim)));
             }
             lines.extend(excerpt.rows);

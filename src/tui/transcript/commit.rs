@@ -34,10 +34,30 @@ impl Transcript {
         self.lines(&parts, context)
     }
 
-    /// Writes the last turn once more, as it looks now.
-    pub fn write_again(&mut self) {
-        let from = (0..self.items.len()).rev().find(|at| self.is_prompt(*at)).unwrap_or(0);
-        self.committed = self.committed.min(from);
+    /// Changes how everything looks. What was written of the last turn is written once more, when it looks different
+    /// now.
+    pub fn look_again(&mut self, change: impl FnOnce(&mut Self), context: &LayoutContext<'_>) {
+        let Some(prompt) = (0..self.items.len()).rev().find(|at| self.is_prompt(*at)) else {
+            change(self);
+            self.committed = 0;
+            return;
+        };
+        let from = prompt.min(self.committed);
+        let before = self.written_from(from, context);
+        change(self);
+        if before != self.written_from(from, context) {
+            self.committed = from;
+        }
+    }
+
+    /// The lines of what was written, from an item on.
+    fn written_from(&mut self, from: usize, context: &LayoutContext<'_>) -> Vec<StyledLine> {
+        let mut parts = Vec::new();
+        for item in from..self.committed {
+            let rows = self.rows_of(item, context);
+            parts.push(Part { item, range: 0..rows });
+        }
+        self.lines(&parts, context)
     }
 
     /// The first item that may still change: the answer whose calls run.

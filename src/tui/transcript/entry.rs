@@ -82,10 +82,11 @@ fn user_lines(user: &UserMessage, expanded: bool, context: &LayoutContext<'_>) -
             }
         }
     }
+    let fill = Style::new().bg(context.theme.color(ThemeColor::UserMessageBg));
     // A prompt is there, whatever is in it; behind a skill it need not be.
     if !body.is_empty() || lines.is_empty() {
         let filled = [vec![StyledLine::default()], context.with_margin(body), vec![StyledLine::default()]];
-        lines.extend(parted(filled.into_iter().flatten().map(|line| line.filled(ground)).collect()));
+        lines.extend(parted(filled.into_iter().flatten().map(|line| line.filled(fill)).collect()));
     }
     lines
 }
@@ -99,7 +100,7 @@ fn user_text(text: &str, style: Style, expanded: bool, context: &LayoutContext<'
     let mut lines = plain(shown, context.inner(), style);
     if shown.len() < text.len() {
         let more = text[shown.len()..].lines().count() - 1;
-        let hint = format!("... {more} more lines ({} to expand)", context.expand_key);
+        let hint = format!("… {more} more lines ({} to expand)", context.expand_key);
         lines.extend(plain(&hint, context.inner(), style.patch(context.theme.fg(ThemeColor::Dim))));
     }
     lines

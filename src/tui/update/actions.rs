@@ -9,6 +9,7 @@ use crate::{
         keys::{Action, Key},
         model::Model,
         settings::DoubleEscape,
+        transcript::Transcript,
         view,
         work::Work,
     },
@@ -74,14 +75,14 @@ impl Model {
             Action::PasteImage => vec![Effect::Work(Work::Clipboard)],
             Action::PreviousModel => self.previous_model(),
             Action::ToggleThinking => {
-                self.transcript.toggle_thinking();
+                self.look_again(Transcript::toggle_thinking);
+                // There may be no thought on the screen by which one would see it.
+                let shown = view::with_layout(self, |transcript, _, context| transcript.shows_thinking(context));
+                self.flash(if shown { "Thinking is shown" } else { "Thinking is hidden" });
                 Vec::new()
             }
             Action::ExpandTools => {
-                self.transcript.toggle_expanded();
-                if !fullscreen {
-                    self.transcript.write_again();
-                }
+                self.look_again(Transcript::toggle_expanded);
                 Vec::new()
             }
             Action::SelectModel => self.slash("model"),
@@ -140,6 +141,20 @@ impl Model {
             Some(command) => (command.run)(self, ""),
             None => Vec::new(),
         }
+    }
+
+    /// Scrolls the conversation by a page, when that is what the key does.
+    pub(super) fn page_key(&mut self, key: Key) -> Option<Vec<Effect>> {
+        let pages = [Action::ScrollPageUp, Action::ScrollPageDown];
+        pages.into_iter().find(|action| self.keymap.is(key, *action)).and_then(|action| self.act(action))
+    }
+
+    /// Changes how the conversation looks, also what the terminal's own history has of the last turn.
+    fn look_again(&mut self, change: fn(&mut Transcript)) {
+        if self.surroundings.fullscreen {
+            return change(&mut self.transcript);
+        }
+        view::with_layout(self, |transcript, _, context| transcript.look_again(change, context));
     }
 
     fn scrolled(&mut self, by: impl FnOnce(usize) -> isize) -> Vec<Effect> {

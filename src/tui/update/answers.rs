@@ -47,6 +47,7 @@ impl Model {
                     self.editor.set_text(&text);
                 }
             }
+            (Purpose::Plain, Ok(Reply::Model(None))) => self.flash("There is no other model to go to"),
             (_, Err(error)) => self.transcript.notice(NoticeLevel::Error, error.to_string()),
             _ => {}
         }
@@ -59,6 +60,9 @@ impl Model {
         match &saved.told {
             Ok(told) => self.flash(told.clone()),
             Err(error) => self.transcript.notice(NoticeLevel::Error, error.clone()),
+        }
+        if before.vim != self.settings.vim {
+            self.editor.set_vim(self.settings.vim);
         }
         let other_theme = before.theme != self.settings.theme;
         other_theme.then_some(Effect::TryTheme(None)).into_iter().collect()

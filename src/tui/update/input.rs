@@ -46,8 +46,9 @@ impl Model {
         if self.keymap.is(key, Action::Suspend) {
             return vec![Effect::Suspend];
         }
-        if !self.overlays.is_empty() {
-            return self.tell_overlay(|overlay, context| overlay.on_key(key, context));
+        if let Some(overlay) = self.overlays.last() {
+            let scrolls = overlay.leaves_page_keys().then(|| self.page_key(key)).flatten();
+            return scrolls.unwrap_or_else(|| self.tell_overlay(|overlay, context| overlay.on_key(key, context)));
         }
         if self.search.is_some() {
             return self.search_key(key);

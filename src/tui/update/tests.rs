@@ -223,8 +223,8 @@ fn no_size_is_too_small() {
     }
 }
 
-#[test]
-fn a_question_waits_until_nobody_is_in_the_middle_of_writing() {
+/// A question of yes or no.
+fn question() -> Event {
     use crate::protocol::question::{Dialog, Question, QuestionId};
     let question = Question {
         id: QuestionId::from("q1".to_owned()),
@@ -233,9 +233,14 @@ fn a_question_waits_until_nobody_is_in_the_middle_of_writing() {
         timeout_ms: None,
         tool_call_id: None,
     };
+    Event::QuestionAsked { question: std::sync::Arc::new(question) }
+}
+
+#[test]
+fn a_question_waits_until_nobody_is_in_the_middle_of_writing() {
     let mut model = model_of(&[]);
     press(&mut model, r#""words""#);
-    happen(&mut model, Event::QuestionAsked { question: std::sync::Arc::new(question) });
+    happen(&mut model, question());
     assert!(model.overlays.is_empty() && model.is_moving());
     model.update(Msg::Tick, 900);
     assert!(screen(&mut model).contains("May it run?"));
@@ -284,4 +289,79 @@ fn what_is_in_force_from_now_on_is_said() {
         happen(&mut model, event);
         assert!(screen(&mut model).contains(text), "{}", screen(&mut model));
     }
+}
+
+#[test]
+fn what_a_question_is_about_can_be_scrolled_to() {
+    let lines: Vec<String> = (0..40).map(|n| format!("change {n}\n\n")).collect();
+    let mut model = model_of(&[user("u1", "", "go"), answer("a1", "u1", &lines.concat())]);
+    happen(&mut model, question());
+    let at_the_end = screen(&mut model);
+    assert!(at_the_end.contains("change 39") && at_the_end.contains("May it run?"), "{at_the_end}");
+    press(&mut model, "pageUp pageUp");
+    let above = screen(&mut model);
+    assert!(!above.contains("change 39") && above.contains("May it run?"), "{above}");
+    press(&mut model, "pageDown pageDown pageDown");
+    assert_eq!(screen(&mut model), at_the_end);
+    press(&mut model, "enter");
+    assert!(model.overlays.is_empty(), "enter answers");
+}
+
+#[test]
+fn of_a_long_output_of_ones_own_command_the_end_is_shown() {
+    let output: Vec<String> = (1..=14).map(|n| format!("row {n}\n")).collect();
+    let message = serde_json::json!({"role": "bashExecution", "command": "seq", "output": output.concat(),
+        "exitCode": 0, "cancelled": false, "truncated": false, "timestamp": 5});
+    let line = crate::store::testing::line("message", "b1", "", serde_json::json!({ "message": message }));
+    let mut model = model_of(&[line]);
+    let shown = screen(&mut model);
+    assert!(shown.contains("… 4 earlier lines (ctrl+o to expand)"), "{shown}");
+    assert!(!shown.contains("row 4") && shown.contains("row 5"), "{shown}");
+}
+
+#[test]
+fn keys_that_change_nothing_to_be_seen_say_what_they_did() {
+    let mut model = model_of(&two());
+    for said in ["Thinking is hidden", "Thinking is shown"] {
+        press(&mut model, "ctrl+t");
+        assert!(screen(&mut model).contains(said), "{said}");
+    }
+    model.update(Msg::Answered(Purpose::Plain, Ok(Reply::Model(None))), 0);
+    assert!(screen(&mut model).contains("There is no other model"));
+}
+
+#[test]
+fn vims_keys_hold_as_soon_as_they_are_chosen() {
+    use crate::tui::{overlay::saving::Saved, work::WorkDone};
+    let mut model = model_of(&[]);
+    for mode in ["vim", "normal"] {
+        let saved = Saved { told: Ok(String::new()), all: serde_json::json!({ "editorMode": mode }) };
+        model.update(Msg::Worked(WorkDone::Saved(Box::new(saved))), 0);
+        assert_eq!(model.editor.vim_mode().is_some(), mode == "vim");
+    }
+}
+
+#[test]
+fn a_turn_in_the_terminals_own_history_is_written_again_when_it_looks_different() {
+    use crate::tui::{
+        surroundings::Surroundings,
+        testing::{surroundings, text_of},
+        view::regular,
+    };
+    let content =
+        serde_json::json!([{"type": "thinking", "thinking": "a deep thought"}, {"type": "text", "text": "done"}]);
+    let message = serde_json::json!({"role": "assistant", "content": content, "provider": "acme", "model": "alpha",
+        "timestamp": 6});
+    let thought = crate::store::testing::line("message", "a1", "u1", serde_json::json!({ "message": message }));
+    let mut model = model_of(&[user("u1", "", "first words"), thought]);
+    model.surroundings = std::sync::Arc::new(Surroundings { fullscreen: false, ..surroundings() });
+    let mut written = |pressed: &str| {
+        press(&mut model, pressed);
+        text_of(&regular::draw(&mut model).0)
+    };
+    assert!(written("").contains("a deep thought"));
+    assert_eq!(written("ctrl+o"), "", "nothing is folded in it");
+    let hidden = written("ctrl+t");
+    assert!(hidden.contains("first words") && hidden.contains("Thinking..."), "{hidden}");
+    assert!(!hidden.contains("deep"), "{hidden}");
 }

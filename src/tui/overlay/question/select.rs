@@ -119,6 +119,12 @@ impl Overlay for SelectDialog {
         at.and_then(|at| self.choose(at)).unwrap_or_else(Outcome::stay)
     }
 
+    fn leaves_page_keys(&self) -> bool {
+        // What is asked about, such as a change of a file, stands in the conversation above.
+        let (seen, rows) = self.seen.get();
+        rows <= seen
+    }
+
     fn is_moving(&self) -> bool {
         self.asked.question.timeout_ms.is_some()
     }

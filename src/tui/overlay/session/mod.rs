@@ -266,6 +266,16 @@ impl SessionSelector {
         Outcome::stay()
     }
 
+    /// The session in front was given its name by the agent, not by a worker.
+    fn take_in_own_name(&mut self, context: &OverlayContext<'_>) {
+        let Some(path) = context.facts.session_file.as_deref().map(std::path::Path::new) else { return };
+        let name = context.facts.name();
+        if self.found.session(path).is_some_and(|session| session.name != name) {
+            self.found.rename(path, name.as_deref().unwrap_or_default());
+            self.arrange(None);
+        }
+    }
+
     fn panel(&self, width: u16, context: &OverlayContext<'_>) -> Panel<'_> {
         let theme = context.theme;
         let mut head = title("Sessions", theme);
@@ -351,6 +361,7 @@ impl Overlay for SessionSelector {
     }
 
     fn on_change(&mut self, context: &OverlayContext<'_>) -> Outcome {
+        self.take_in_own_name(context);
         if self.search_at.is_none_or(|at| context.now < at) {
             return Outcome::stay();
         }

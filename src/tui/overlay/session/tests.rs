@@ -3,7 +3,7 @@ use std::path::PathBuf;
 use super::{work::SaidIn, *};
 use crate::{
     protocol::Command,
-    store::sessions::SessionInfo,
+    store::{sessions::SessionInfo, testing},
     tui::{
         effect::Purpose,
         overlay::testing::{World, told},
@@ -203,4 +203,19 @@ fn the_list_is_drawn_at_every_size() {
     "#);
     let (empty, _) = SessionSelector::new();
     assert!(world.draw(&empty, 200, 60).contains("Looking for sessions"));
+}
+
+#[test]
+fn the_open_session_shows_the_name_that_the_agent_gave_it() {
+    let mut world = world();
+    let mut selector = selector();
+    let mut named = |name: &str| {
+        let line = testing::line("session_info", "n1", "", serde_json::json!({ "name": name }));
+        world.facts.tree = Some(testing::view(&[line]));
+        assert_eq!(told(&selector.on_change(&world.context())), "stay");
+        world.draw(&selector, 80, 24)
+    };
+    assert!(named("Green").contains("└ Green — taken from the second"));
+    let picture = named("");
+    assert!(picture.contains("└ taken from the second"), "{picture}");
 }

@@ -28,6 +28,7 @@ fn enter_changes_a_value_and_saves_it() {
     check(none(), "h i d e t h i n k enter", &[(&["hideThinkingBlock"], json!(true))]);
     check(json!({"hideThinkingBlock": true}), "h i d e t h i n k enter", &[(&["hideThinkingBlock"], json!(false))]);
     check(none(), "h i d e t h i n k enter enter", &[(&["hideThinkingBlock"], json!(false))]);
+    check(none(), "v i m enter", &[(&["editorMode"], json!("vim"))]);
     check(none(), "d o u b l e E s c enter", &[(&["doubleEscapeAction"], json!("fork"))]);
     check(none(), "m a x R e t r i e s enter 7 enter", &[(&["retry", "maxRetries"], json!(7))]);
     check(
