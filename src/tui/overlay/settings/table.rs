@@ -50,7 +50,6 @@ pub const LISTED: &[Listed] = &[
     row("fullscreenScrollbar", "Scrollbar", "Whether it is shown"),
     row("fullscreenCopyOnSelect", "Copy what is selected", "Selecting with the mouse copies"),
     row("fullscreenWheelScrollLines", "Lines of the wheel", "How far the mouse wheel scrolls"),
-    row("editorMode", "Keys of the editor", "Those of most programs, or Vim's"),
     row("editorPaddingX", "Space beside the editor", "Columns at both sides of the editor's text"),
     row("outputPad", "Space beside the text", "Columns at both sides of the conversation"),
     row("autocompleteMaxVisible", "Rows of completion", "How many suggestions are seen"),
