@@ -2,6 +2,7 @@
 
 use super::{notify::Notification, work::Work};
 use crate::{
+    actors::reply::CommandResult,
     protocol::{Command, session_change::SessionChange},
     store::trust::TrustAnswer,
 };
@@ -56,4 +57,16 @@ pub enum Purpose {
     Navigate,
     /// A slash command asked, which has its own words for the answer.
     Slash(&'static str),
+}
+
+impl Purpose {
+    /// Whether the answer brings words of the user back: they are wanted even when another agent is in front by now.
+    #[must_use]
+    pub fn gives_back(&self, result: &CommandResult) -> bool {
+        match self {
+            Self::Prompt(_) => result.is_err(),
+            Self::TakeBack => result.is_ok(),
+            _ => false,
+        }
+    }
 }

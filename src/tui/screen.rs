@@ -20,7 +20,7 @@ mod theme;
 use std::sync::Arc;
 
 use ractor::{Actor, ActorCell, ActorId, ActorProcessingErr, ActorRef, SupervisionEvent};
-use tokio::time::Instant;
+use tokio::{sync::OwnedSemaphorePermit, time::Instant};
 
 use super::{
     effect::Purpose,
@@ -128,9 +128,13 @@ pub struct ScreenState {
     /// What the theme's file was when it was read; none for a theme without a file.
     theme_file: Option<Stamp>,
     theme_due: bool,
+    /// The revision of the text that is remembered.
+    remembered: u64,
     /// Another program has the terminal.
     away: bool,
     ending: bool,
+    /// Held until the terminal is given back, or gone with this.
+    turn: Option<OwnedSemaphorePermit>,
 }
 
 /// The actor.
@@ -147,6 +151,7 @@ impl Actor for Screen {
         args: ScreenArgs,
     ) -> Result<ScreenState, ActorProcessingErr> {
         let me = Addr::of(&myself);
+        let turn = args.memory.turn().await?;
         let terminal = (args.open)(me.clone())?;
         let said = me.clone();
         voice::listen(move |text| said.tell(ScreenMsg::Said(text.trim_end().to_owned())));
@@ -177,10 +182,12 @@ impl Actor for Screen {
             tick_due: false,
             theme_file: None,
             theme_due: false,
+            remembered: 0,
             away: false,
             ending: false,
+            turn: Some(turn),
         };
-        state.model.editor.restore(&std::mem::take(&mut state.memory.lock().draft));
+        state.recall();
         let warnings = state.find_themes();
         warnings.iter().for_each(|warning| state.model.said(&format!("Warning: {warning}")));
         state.model.look.colorfgbg = std::env::var("COLORFGBG").ok();
@@ -213,7 +220,7 @@ impl Actor for Screen {
                 for event in events {
                     state.update(Msg::Input(event)).await;
                 }
-                state.model.editor.content().clone_into(&mut state.memory.lock().draft);
+                state.remember();
                 state.draw();
             }
             ScreenMsg::Written => {
@@ -227,6 +234,9 @@ impl Actor for Screen {
                     state.update(Msg::Answered(purpose, result)).await;
                     // A name, a model: not all that a command changes is an event.
                     state.look().await;
+                    state.draw();
+                } else if purpose.gives_back(&result) {
+                    state.update(Msg::Answered(purpose, result)).await;
                     state.draw();
                 }
             }
@@ -267,6 +277,7 @@ impl Actor for Screen {
                 state.draw();
             }
         }
+        state.remember();
         state.plan_tick();
         Ok(())
     }
@@ -286,6 +297,15 @@ impl Actor for Screen {
     async fn post_stop(&self, _: ActorRef<ScreenMsg>, state: &mut ScreenState) -> Result<(), ActorProcessingErr> {
         state.leave();
         Ok(())
+    }
+}
+
+impl Drop for ScreenState {
+    /// A screen that died listens no more: what is said until the next one listens is kept for it.
+    fn drop(&mut self) {
+        if !self.ending {
+            voice::hold();
+        }
     }
 }
 
@@ -398,6 +418,7 @@ impl ScreenState {
         self.terminal.close(&rest);
         self.memory.lock().left = true;
         voice::release();
+        drop(self.turn.take());
     }
 }
 

@@ -5,10 +5,13 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
+use tokio::sync::{AcquireError, OwnedSemaphorePermit, Semaphore};
+
+use super::ScreenState;
 use crate::{
     actors::shared::AgentShared,
     protocol::command::Input,
-    tui::{editor::Fragment, facts::AgentFacts, view::rest},
+    tui::{editor::Fragment, facts::AgentFacts, queue::LocalQueue, view::rest},
 };
 
 /// What the first screen begins with.
@@ -23,7 +26,11 @@ pub struct FirstWords {
 }
 
 /// What is known beyond the life of a screen.
-pub struct ScreenMemory(Mutex<Remembered>);
+pub struct ScreenMemory {
+    remembered: Mutex<Remembered>,
+    /// Whose turn it is to have the terminal.
+    turn: Arc<Semaphore>,
+}
 
 pub(super) struct Remembered {
     /// The agent in front.
@@ -34,6 +41,8 @@ pub(super) struct Remembered {
     pub opened: bool,
     /// The text that was being written.
     pub draft: Fragment,
+    /// What waits to be sent.
+    pub queue: LocalQueue,
     /// What is to be said first.
     pub prompts: Vec<Input>,
     /// The slash command to begin with.
@@ -47,8 +56,10 @@ impl ScreenMemory {
     #[must_use]
     pub fn new(agent: Arc<AgentShared>, first: FirstWords) -> Self {
         let FirstWords { prompts, command, ask_trust } = first;
-        let draft = Fragment::default();
-        Self(Mutex::new(Remembered { agent, left: false, opened: false, draft, prompts, first: command, ask_trust }))
+        let (draft, queue) = (Fragment::default(), LocalQueue::default());
+        let left = false;
+        let remembered = Remembered { agent, left, opened: false, draft, queue, prompts, first: command, ask_trust };
+        Self { remembered: Mutex::new(remembered), turn: Arc::new(Semaphore::new(1)) }
     }
 
     /// The agent in front.
@@ -66,7 +77,41 @@ impl ScreenMemory {
         hint.map(|hint| format!("{}\n{hint}\n", rest::RESUME))
     }
 
+    /// Waits until the screen before has given the terminal back: of one that died that is known only when all of it is
+    /// gone, which may be after its supervisor has heard of it.
+    ///
+    /// # Errors
+    /// Never: the turn is not closed.
+    pub(super) async fn turn(&self) -> Result<OwnedSemaphorePermit, AcquireError> {
+        self.turn.clone().acquire_owned().await
+    }
+
     pub(super) fn lock(&self) -> MutexGuard<'_, Remembered> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.remembered.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl ScreenState {
+    /// Goes on with what the screen before was given to write.
+    pub(super) fn recall(&mut self) {
+        let (draft, queue) = {
+            let mut memory = self.memory.lock();
+            (std::mem::take(&mut memory.draft), memory.queue.clone())
+        };
+        self.model.editor.restore(&draft);
+        self.model.queue = queue;
+        self.remember();
+    }
+
+    /// Remembers what is written and was not sent, whoever changed it.
+    pub(super) fn remember(&mut self) {
+        let mut memory = self.memory.lock();
+        let revision = self.model.editor.revision();
+        if std::mem::replace(&mut self.remembered, revision) != revision {
+            self.model.editor.content().clone_into(&mut memory.draft);
+        }
+        if memory.queue != self.model.queue {
+            memory.queue.clone_from(&self.model.queue);
+        }
     }
 }

@@ -139,7 +139,7 @@ impl StreamingMarkdown {
                 Open::Fence(_) => self.settle_code(layout, width),
                 Open::Block | Open::More(_) => self.settle_blocks(layout, width),
             };
-            if !goes_on {
+            if !goes_on && !self.settle_long_line(layout, width) {
                 return;
             }
         }
@@ -215,6 +215,31 @@ impl StreamingMarkdown {
             self.rows.extend(fence.line(line, layout, width));
         }
         false
+    }
+
+    /// Settles what there is of a line whose end is long in coming. Gives whether there was one.
+    fn settle_long_line(&mut self, layout: &Layout<'_>, width: usize) -> bool {
+        let rest = &self.text[self.settled.bytes..];
+        let line = rest.rfind('\n').map_or(0, |end| end + 1);
+        if rest.len() - line <= BLOCK {
+            return false;
+        }
+        let cut = rest.rfind(' ').filter(|at| rest.len() - at < PARAGRAPH).map_or(rest.len(), |at| at + 1);
+        let part = &rest[..cut];
+        if let Open::Fence(fence) = &mut self.settled.open {
+            self.rows.extend(fence.line(part, layout, width));
+        } else {
+            let document = Document::parse(part);
+            for block in &document.blocks {
+                self.settled.open.place(&mut self.rows, block, layout, width);
+                self.settled.open = Open::Block;
+            }
+            self.settled.open = Open::More(None);
+            self.settled.definitions.extend(document.definitions);
+        }
+        self.settled.bytes += cut;
+        self.settled.is_rough = true;
+        true
     }
 
     /// Lays out what may still change.

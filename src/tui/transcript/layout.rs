@@ -20,7 +20,7 @@ use crate::{
     tui::{
         picture::Pictures,
         settings::ScreenSettings,
-        text::{MarkdownOptions, StyledLine, markdown, plain},
+        text::{MarkdownOptions, StyledLine, cut, markdown, one_line, plain},
         theme::{Theme, ThemeColor},
         view::header::StartView,
     },
@@ -94,6 +94,12 @@ impl LayoutContext<'_> {
         markdown(&Document::parse(text), self.inner(), self.theme, &self.markdown_options())
     }
 
+    /// A text in one row, cut where there is no room for it. What a terminal obeys is shown by its code point.
+    #[must_use]
+    pub fn row(&self, text: &str, style: ratatui::style::Style) -> StyledLine {
+        cut(&StyledLine::of(one_line(text), style), self.inner())
+    }
+
     /// The lines between the margins.
     #[must_use]
     pub fn with_margin(&self, lines: Vec<StyledLine>) -> Vec<StyledLine> {
@@ -108,6 +114,21 @@ impl LayoutContext<'_> {
     }
 }
 
+/// Milliseconds that the lines of something that runs are kept, unless there is news of it. What moves by itself in
+/// them are whole seconds.
+const MOVES_MS: u64 = 100;
+
+/// Lines of an item.
+struct Kept {
+    lines: Arc<Vec<StyledLine>>,
+    /// When they are too old, in milliseconds since the screen began; none for what does not move by itself.
+    until: Option<u64>,
+}
+
+/// Milliseconds that the lines of something that runs are kept, unless there is news of it. What moves by itself in
+/// them are whole seconds.
+const MOVES_MS: u64 = 100;
+
 /// Lines of items.
 #[derive(Default)]
 pub struct LayoutCache {
@@ -117,6 +138,9 @@ pub struct LayoutCache {
     pub(super) settled: (usize, Settled),
     /// Items with pictures, the newest last: megabytes may be in them.
     pictured: VecDeque<usize>,
+    /// Items that were laid out so far: what frames cost.
+    #[cfg(test)]
+    laid_out: usize,
 }
 
 /// The lines of an item.
@@ -183,7 +207,7 @@ impl LayoutCache {
     /// The lines of an item, as far as they are known and good for this time.
     pub(super) fn known(&self, item: usize, now: u64) -> Option<Arc<Lines>> {
         let kept = self.lines.get(&item)?;
-        kept.at.is_none_or(|at| at == now).then(|| kept.lines.clone())
+        kept.at.is_none_or(|at| now < at + MOVES_MS).then(|| kept.lines.clone())
     }
 
     fn keep(&mut self, item: usize, lines: Arc<Lines>, at: Option<u64>) {
@@ -236,6 +260,10 @@ impl Transcript {
         if let Some(lines) = self.cache.known(at, context.now) {
             return lines;
         }
+        #[cfg(test)]
+        {
+            self.cache.laid_out += 1;
+        }
         // Timers of running calls are in the lines.
         let moves = self.live.is_moving() && at >= self.live_from();
         let lines = Arc::new(match &self.items[at] {
@@ -257,6 +285,12 @@ impl Transcript {
             self.cache.keep(at, lines.clone(), moves.then_some(context.now));
         }
         lines
+    }
+
+    /// Items that were laid out so far.
+    #[cfg(test)]
+    pub(in crate::tui) fn laid_out(&self) -> usize {
+        self.cache.laid_out
     }
 
     /// The first item whose lines may show what runs.

@@ -23,8 +23,9 @@ use crate::{
     tui::text::StreamingMarkdown,
 };
 
-/// How much of a command's output is kept for the screen, in bytes.
-const BASH_TAIL: usize = 64 << 10;
+/// How much of a command's output is kept for the screen, in bytes: more than is shown, and little enough to be laid out
+/// for each frame.
+const BASH_TAIL: usize = 8 << 10;
 
 /// See the module.
 #[derive(Default)]

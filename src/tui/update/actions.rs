@@ -240,7 +240,7 @@ impl Model {
 }
 
 /// What an action does to the text; none when it does something else.
-fn editing(action: Action) -> Option<EditorAction> {
+pub(super) fn editing(action: Action) -> Option<EditorAction> {
     Some(match action {
         Action::CursorUp => EditorAction::CursorUp,
         Action::CursorDown => EditorAction::CursorDown,

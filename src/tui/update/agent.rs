@@ -35,8 +35,11 @@ impl Model {
             self.transcript.show_header();
         }
         self.running_since = view.running.then_some(self.now);
+        self.retry_at = None;
         self.view = view;
         let mut effects = self.ask();
+        // What was waited for may have ended with the agent before.
+        effects.extend(self.flush_queue());
         effects.extend(self.look_around());
         effects.push(Effect::Work(Work::StartPage));
         // The start page shows them where there is one.
@@ -210,10 +213,16 @@ impl Model {
                 self.title = None;
                 self.unsaved = None;
                 self.overlays.clear();
+                // Of the agent before nothing holds any more; that of the new one is told next.
+                self.view = View::default();
+                self.running_since = None;
+                self.retry_at = None;
+                self.search = None;
+                self.selection = None;
                 self.settings = ScreenSettings::from_value(&agent.shared.config.settings.all());
                 self.editor.set_vim(self.settings.vim);
                 if let Some(text) = text {
-                    self.editor.set_text(&text);
+                    self.put_back(&text);
                 }
             }
             Replaced::Cancelled => self.flash("Cancelled"),

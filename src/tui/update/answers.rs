@@ -44,7 +44,7 @@ impl Model {
             (Purpose::Told(text), Ok(_)) => self.transcript.notice(NoticeLevel::Info, text),
             (Purpose::Navigate, Ok(Reply::Navigated(navigated))) => {
                 if let Some(text) = navigated.editor_text {
-                    self.editor.set_text(&text);
+                    self.put_back(&text);
                 }
             }
             (Purpose::Plain, Ok(Reply::Model(None))) => self.flash("There is no other model to go to"),

@@ -19,6 +19,8 @@ mod search;
 pub mod submit;
 
 #[cfg(test)]
+mod random;
+#[cfg(test)]
 mod tests;
 
 use super::{
@@ -99,7 +101,7 @@ impl Model {
             }
             Outcome::Close(effects) => effects,
             Outcome::CloseWithText(text, effects) => {
-                self.editor.set_text(&text);
+                self.put_back(&text);
                 effects
             }
             Outcome::Open(next, effects) => {

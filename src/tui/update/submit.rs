@@ -57,7 +57,7 @@ impl Model {
         }
         if self.transcript.live.runs_command() {
             self.transcript.notice(NoticeLevel::Warning, "A command is running already; escape ends it.");
-            self.editor.set_text(text);
+            self.put_back(text);
             return Vec::new();
         }
         let id = uuid::Uuid::now_v7().to_string();
@@ -81,7 +81,7 @@ impl Model {
         }
         // Commands of extensions need no model.
         if self.facts.model.is_none() && !text.starts_with('/') {
-            self.editor.set_text(&text);
+            self.put_back(&text);
             return commands::login::without_model(self);
         }
         let prompt = Command::Prompt { input: Input::text(text.clone()), behavior: Some(kind) };

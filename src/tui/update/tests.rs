@@ -4,13 +4,16 @@ mod extensions;
 
 use std::sync::Arc;
 
+use serde_json::json;
+
 use crate::{
     protocol::{
         AgentMessage, AssistantMessage, Command, CommandError, Event, ModelRef, Reply, ThinkingLevel, Usage,
         command::{Input, QueueKind},
-        event::{CompactionReason, NoticeLevel, SelectSource},
+        event::{CallLabel, CompactionReason, NoticeLevel, SelectSource},
+        navigation::Navigated,
     },
-    store::testing::{answer, user, view as tree_of},
+    store::testing::{answer, line, user, view as tree_of},
     tui::{
         complete::{Menu, MenuItem, MenuKind},
         effect::{Effect, Purpose},
@@ -292,6 +295,50 @@ fn what_is_in_force_from_now_on_is_said() {
 }
 
 #[test]
+fn what_waits_for_a_compaction_is_sent_when_the_agent_was_started_again_meanwhile() {
+    let mut model = model_of(&two());
+    happen(&mut model, Event::CompactionStart { reason: CompactionReason::Manual });
+    assert!(sent(&press(&mut model, r#""go on" enter"#)).is_empty());
+    let effects = model.update(Msg::Snapshot(Box::default()), 0);
+    assert_eq!(sent(&effects), ["steer: go on"]);
+}
+
+#[test]
+fn words_that_come_back_stand_before_what_is_written() {
+    let navigated = |text: &str| Navigated { editor_text: Some(text.into()), ..Navigated::default() };
+    let reply = |text| Ok(Reply::Navigated(Box::new(navigated(text))));
+    for (written, expected) in [("", "old words"), (r#""new""#, "old words\n\nnew")] {
+        let mut model = model_of(&two());
+        press(&mut model, written);
+        model.update(Msg::Answered(Purpose::Navigate, reply("old words")), 0);
+        assert_eq!(model.editor.text(), expected);
+    }
+    // Two prompts that waited find no model: both are there still.
+    let mut model = model_of(&two());
+    happen(&mut model, Event::CompactionStart { reason: CompactionReason::Manual });
+    press(&mut model, r#""one" enter "two" enter"#);
+    model.facts.model = None;
+    model.update(Msg::Snapshot(Box::default()), 0);
+    let text = model.editor.text();
+    assert!(text.contains("one") && text.contains("two"), "{text}");
+}
+
+#[test]
+fn words_of_the_user_come_back_from_an_agent_that_is_not_in_front_any_more() {
+    let queue = || Ok(Reply::Queue { steering: vec!["a".into()], follow_up: Vec::new() });
+    for (purpose, result, expected) in [
+        (Purpose::Prompt("a".into()), Err(CommandError::Lost), true),
+        (Purpose::Prompt("a".into()), Ok(Reply::Done), false),
+        (Purpose::TakeBack, queue(), true),
+        (Purpose::TakeBack, Err(CommandError::Lost), false),
+        (Purpose::Plain, Err(CommandError::Lost), false),
+        (Purpose::Overlay, queue(), false),
+    ] {
+        assert_eq!(purpose.gives_back(&result), expected, "{purpose:?} {result:?}");
+    }
+}
+
+#[test]
 fn what_a_question_is_about_can_be_scrolled_to() {
     let lines: Vec<String> = (0..40).map(|n| format!("change {n}\n\n")).collect();
     let mut model = model_of(&[user("u1", "", "go"), answer("a1", "u1", &lines.concat())]);
@@ -364,4 +411,27 @@ fn a_turn_in_the_terminals_own_history_is_written_again_when_it_looks_different(
     let hidden = written("ctrl+t");
     assert!(hidden.contains("first words") && hidden.contains("Thinking..."), "{hidden}");
     assert!(!hidden.contains("deep"), "{hidden}");
+}
+
+#[test]
+fn a_running_call_is_laid_out_when_there_is_news_of_it_and_as_time_passes() {
+    let call = json!([{"type": "toolCall", "id": "c1", "name": "bash", "arguments": {"command": "sleep 9"}}]);
+    let message = json!({"role": "assistant", "content": call, "timestamp": 6});
+    let mut model = model_of(&[user("u1", "", "go"), line("message", "a1", "u1", json!({ "message": message }))]);
+    happen(&mut model, Event::AgentStart);
+    let call = CallLabel { place: 0, tool_call_id: "c1".into(), tool_name: "bash".into(), args: Arc::default() };
+    happen(&mut model, Event::ToolExecutionStart { call });
+    let mut laid_out = |passed| {
+        let before = model.transcript.laid_out();
+        let now = model.now + passed;
+        model.update(Msg::Tick, now);
+        screen(&mut model);
+        model.transcript.laid_out() - before
+    };
+    let header = 1;
+    assert!(laid_out(0) > header);
+    assert!(laid_out(16) <= 2 * header, "nothing moved");
+    assert!(laid_out(100) > 0);
+    model.update(Msg::Tick, 70_000);
+    assert!(screen(&mut model).contains("70s") || screen(&mut model).contains("1m"), "{}", screen(&mut model));
 }

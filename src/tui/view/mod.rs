@@ -122,7 +122,7 @@ fn lines(model: &Model, rows: u16) -> Lines {
     let few = rows < 8;
     let widgets = |below: bool| {
         let shown = model.widgets.iter().filter(move |widget| widget.2 == below);
-        let text = shown.flat_map(|widget| widget.1.iter());
+        let text = shown.flat_map(|widget| widget.1.iter()).take(usize::from(rows));
         text.flat_map(|text| super::text::plain(text, width, model.theme.fg(super::theme::ThemeColor::Text)))
             .take(WIDGET_ROWS)
             .collect::<Vec<_>>()

@@ -4,7 +4,7 @@ use crate::tui::{
     facts::AgentFacts,
     model::Model,
     settings::ExitOutput,
-    text::{StyledLine, plain},
+    text::{StyledLine, one_line, plain},
     theme::ThemeColor,
     transcript::item::Item,
     view::with_layout,
@@ -44,5 +44,29 @@ pub fn lines(model: &mut Model) -> Vec<StyledLine> {
 pub fn resume_hint(facts: &AgentFacts) -> Option<String> {
     let file = facts.session_file.as_ref()?;
     let id = &facts.tree.as_ref()?.header().id;
-    std::path::Path::new(file).exists().then(|| format!("  troupe --session {id}"))
+    std::path::Path::new(file).exists().then(|| one_line(&format!("  troupe --session {id}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        store::{
+            jsonl::read,
+            testing::{file, header_of},
+            tree::Tree,
+        },
+        tui::testing::model_of,
+    };
+
+    #[test]
+    fn fc_064_a_sessions_id_commands_no_terminal() {
+        let bytes = file(&[header_of("x\u{1b}]0;y\u{7}\nz", "/srv/app")]);
+        let loaded = read::read(bytes.as_slice(), None).unwrap();
+        let mut model = model_of(&[]);
+        model.facts.tree = Some(Tree::load(loaded.header, loaded.lines, &loaded.gaps, None).view().clone());
+        model.facts.session_file = Some("/dev/null".to_owned());
+        let hint = resume_hint(&model.facts).unwrap();
+        assert_eq!(hint, "  troupe --session x<U+001B>]0;y<U+0007> z");
+    }
 }

@@ -6,6 +6,7 @@ use crate::tui::{
     model::Model,
     settings::Scrollbar,
     terminal::Frame,
+    text::width_of,
     theme::ThemeColor,
     transcript::scroll::{Part, Scroll},
 };
@@ -31,6 +32,11 @@ pub fn draw(model: &Model, frame: &mut Frame, area: Rect, parts: &[Part]) {
         let inside = (begin..end).contains(&usize::from(row));
         let (sign, color) =
             if inside { ("█", ThemeColor::ScrollbarThumb) } else { ("│", ThemeColor::ScrollbarTrack) };
-        frame.buffer[(area.right() - 1, area.y + row)].set_symbol(sign).set_style(model.theme.fg(color));
+        let (x, y) = (area.right() - 1, area.y + row);
+        // Of a character that takes both of the last columns no half stays.
+        if width_of(frame.buffer[(x - 1, y)].symbol()) > 1 {
+            frame.buffer[(x - 1, y)].set_symbol(" ");
+        }
+        frame.buffer[(x, y)].set_symbol(sign).set_style(model.theme.fg(color));
     }
 }

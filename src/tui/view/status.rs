@@ -2,19 +2,24 @@
 
 use ratatui::style::Modifier;
 
-use crate::tui::{
-    keys::Action,
-    model::Model,
-    text::{StyledLine, plain, width_of},
-    theme::ThemeColor,
-    transcript::scroll::Scroll,
-    view::key_name,
+use crate::{
+    tools::truncate::floor_char_boundary,
+    tui::{
+        keys::Action,
+        model::Model,
+        text::{StyledLine, plain, width_of},
+        theme::ThemeColor,
+        transcript::scroll::Scroll,
+        view::key_name,
+    },
 };
 
 /// The pictures of the sign that something runs, and how long each is shown.
 const SPINNER: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
 /// Milliseconds that a picture of the spinner is shown.
 pub const SPINNER_MS: u64 = 100;
+/// Bytes that one column can take at most, as far as a row is concerned.
+const BYTES_A_COLUMN: usize = 16;
 /// Rows that queued messages take at most.
 const QUEUE_ROWS: usize = 6;
 
@@ -73,10 +78,10 @@ pub fn queue(model: &Model, width: usize) -> Vec<StyledLine> {
     }
     let style = model.theme.fg(ThemeColor::Dim);
     let line = |(label, text): &(&str, &str)| {
-        let first = text.lines().next().unwrap_or_default();
-        let mut lines = plain(&format!(" {label}{first}"), width, style);
-        lines.truncate(1);
-        lines.pop().unwrap_or_default()
+        // No more of a long text is looked at than the row may show.
+        let head = &text[..floor_char_boundary(text, width * BYTES_A_COLUMN)];
+        let first = head.lines().next().unwrap_or_default();
+        plain(&format!(" {label}{first}"), width, style).into_iter().next().unwrap_or_default()
     };
     let mut lines: Vec<_> = all.iter().take(QUEUE_ROWS - 1).map(line).collect();
     let more = all.len().saturating_sub(QUEUE_ROWS - 1);

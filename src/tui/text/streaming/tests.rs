@@ -77,6 +77,25 @@ fn what_is_settled_is_not_made_again() {
     assert!(message.settled_rows() > settled + 1_000, "{}", message.settled_rows());
 }
 
+#[test]
+fn a_line_without_an_end_is_settled_in_pieces() {
+    for (opening, closing) in [("", ""), ("```\n", "\n```")] {
+        let (theme, options) = (Theme::plain(), MarkdownOptions::default());
+        let mut message = StreamingMarkdown::new();
+        message.append(opening);
+        for _ in 0..40 {
+            message.append(&"words in a line ".repeat(512));
+            message.lines(80, &theme, &options);
+        }
+        let open = message.lines(80, &theme, &options).len() - message.settled_rows();
+        assert!(open < (64 << 10) / 60 + 16, "{open} rows of {opening:?} are laid out again and again");
+        message.append(closing);
+        message.finish();
+        let rows = texts(message.lines(80, &theme, &options));
+        assert_eq!(rows, texts(&whole(message.text(), 80)), "in the end it is the same");
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
