@@ -118,17 +118,6 @@ impl LayoutContext<'_> {
 /// them are whole seconds.
 const MOVES_MS: u64 = 100;
 
-/// Lines of an item.
-struct Kept {
-    lines: Arc<Vec<StyledLine>>,
-    /// When they are too old, in milliseconds since the screen began; none for what does not move by itself.
-    until: Option<u64>,
-}
-
-/// Milliseconds that the lines of something that runs are kept, unless there is news of it. What moves by itself in
-/// them are whole seconds.
-const MOVES_MS: u64 = 100;
-
 /// Lines of items.
 #[derive(Default)]
 pub struct LayoutCache {

@@ -35,7 +35,7 @@ impl Model {
             self.transcript.show_header();
         }
         self.running_since = view.running.then_some(self.now);
-        self.retry_at = None;
+        self.retry = None;
         self.view = view;
         let mut effects = self.ask();
         // What was waited for may have ended with the agent before.
@@ -216,7 +216,7 @@ impl Model {
                 // Of the agent before nothing holds any more; that of the new one is told next.
                 self.view = View::default();
                 self.running_since = None;
-                self.retry_at = None;
+                self.retry = None;
                 self.search = None;
                 self.selection = None;
                 self.settings = ScreenSettings::from_value(&agent.shared.config.settings.all());
