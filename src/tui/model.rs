@@ -26,7 +26,7 @@ use super::{
 };
 use crate::{
     actors::{replacing::Replaced, reply::CommandResult},
-    protocol::{Published, event::NoticeLevel, question::Question, view::View},
+    protocol::{Published, command::QueueKind, event::NoticeLevel, question::Question, view::View},
 };
 
 use super::effect::Purpose;
@@ -118,6 +118,8 @@ pub struct Model {
     pub overlays: Vec<Box<dyn Overlay>>,
     /// What waits here and not in the agent.
     pub queue: LocalQueue,
+    /// Prompts that the agent was sent and has not answered for: they are in no queue yet.
+    pub sent: Vec<(QueueKind, String)>,
     /// A short text in the status line.
     pub flash: Option<Flash>,
     /// When the text was changed by hand last.
@@ -184,6 +186,7 @@ impl Model {
             completion: Completion::default(),
             overlays: Vec::new(),
             queue: LocalQueue::default(),
+            sent: Vec::new(),
             flash: None,
             written: None,
             pressed: Pressed::default(),

@@ -27,6 +27,7 @@ use super::{
     facts::AgentFacts,
     model::{Model, Msg},
     overlay::{login::first_run, trust::TrustQuestion},
+    settings::Header,
     terminal::{InputEvent, Terminal, TerminalOptions},
     theme::Stamp,
     view,
@@ -194,6 +195,9 @@ impl Actor for Screen {
         state.model.look.level = state.terminal.capabilities().colors;
         state.model.pictures.possible = state.terminal.capabilities().images.is_some();
         state.retheme();
+        if state.model.settings.header != Header::Hidden {
+            state.model.transcript.show_header();
+        }
         let (columns, rows) = state.terminal.size();
         state.update(Msg::Input(InputEvent::Resize { columns, rows })).await;
         state.draw();

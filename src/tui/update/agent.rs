@@ -208,6 +208,7 @@ impl Model {
         self.replacing = false;
         match replaced {
             Replaced::Done { agent, text, .. } => {
+                self.sent.clear();
                 self.statuses.clear();
                 self.widgets.clear();
                 self.title = None;

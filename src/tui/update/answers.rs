@@ -18,6 +18,11 @@ impl Model {
         if purpose == Purpose::Overlay {
             return self.tell_overlay(|overlay, context| overlay.on_answer(&result, context));
         }
+        if let Purpose::Prompt(text) = &purpose
+            && let Some(at) = self.sent.iter().position(|(_, sent)| sent == text)
+        {
+            self.sent.remove(at);
+        }
         match (purpose, result) {
             (Purpose::Prompt(text), Err(error)) => {
                 // Nobody writes a text twice.

@@ -3,6 +3,7 @@
 use ratatui::style::Modifier;
 
 use crate::{
+    protocol::command::QueueKind,
     tools::truncate::floor_char_boundary,
     tui::{
         keys::Action,
@@ -71,8 +72,10 @@ pub fn line(model: &Model, width: usize) -> StyledLine {
 pub fn queue(model: &Model, width: usize) -> Vec<StyledLine> {
     let steering = model.view.steering.iter().map(|text| ("Steering: ", text.as_str()));
     let follow_up = model.view.follow_up.iter().map(|text| ("Follow-up: ", text.as_str()));
+    let label = |kind| if kind == QueueKind::Steer { "Steering: " } else { "Follow-up: " };
+    let sent = model.sent.iter().filter(|_| model.view.running).map(|(kind, text)| (label(*kind), text.as_str()));
     let local = model.queue.texts().map(|text| ("Waiting: ", text));
-    let all: Vec<_> = steering.chain(follow_up).chain(local).collect();
+    let all: Vec<_> = steering.chain(follow_up).chain(sent).chain(local).collect();
     if all.is_empty() {
         return Vec::new();
     }
