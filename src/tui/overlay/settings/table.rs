@@ -42,7 +42,7 @@ pub const LISTED: &[Listed] = &[
     row("branchSummary.skipPrompt", "No question in the tree", "Go on elsewhere without asking about a summary"),
     row("enableSkillCommands", "Skills as commands", "Skills are called by /skill:name"),
     row("defaultProjectTrust", "Trust of projects", "What happens with projects that nobody decided about"),
-    row("editorMode", "Keys of the editor", "The usual ones, or Vim's"),
+    row("editorMode", "Keys of the editor, or Vim", "The usual ones, or those of Vim"),
     row("externalEditor", "External editor", "The editor for long prompts"),
     row("quietStartup", "Quiet start", "Show no header, or a short one"),
     row("tuiMode", "Screen", "The whole terminal, or lines in its own history; from the next start on"),
