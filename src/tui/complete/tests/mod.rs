@@ -1,3 +1,5 @@
+//! Tests of completion, by what is completed.
+
 mod commands;
 mod files;
 mod fuzzy;
