@@ -120,6 +120,8 @@ pub struct Model {
     pub queue: LocalQueue,
     /// Prompts that the agent was sent and has not answered for: they are in no queue yet.
     pub sent: Vec<(QueueKind, String)>,
+    /// They are to be taken back as soon as they are in one.
+    pub taking_back: bool,
     /// A short text in the status line.
     pub flash: Option<Flash>,
     /// When the text was changed by hand last.
@@ -187,6 +189,7 @@ impl Model {
             overlays: Vec::new(),
             queue: LocalQueue::default(),
             sent: Vec::new(),
+            taking_back: false,
             flash: None,
             written: None,
             pressed: Pressed::default(),

@@ -1,6 +1,6 @@
 //! What the text could go on with: commands, their arguments, files, paths.
 //!
-//! [`trigger`] says what the text before the caret asks for. From that come menus: of commands ([`command_menu`]) and
+//! [`mod@trigger`] says what the text before the caret asks for. From that come menus: of commands ([`command_menu`]) and
 //! arguments ([`argument_menu`]) at once, of files ([`file_menu`], from a [`FileIndex`]) and paths ([`complete_path`])
 //! by a worker, since they read the disk.
 

@@ -216,6 +216,8 @@ impl Model {
         if !local.is_empty() {
             self.put_back(&local.join("\n\n"));
         }
+        // What is on its way to a queue is taken back when it is there.
+        self.taking_back = !self.sent.is_empty();
         if self.view.steering.is_empty() && self.view.follow_up.is_empty() {
             return Vec::new();
         }

@@ -2,7 +2,7 @@
 
 use crate::{
     actors::reply::CommandResult,
-    protocol::{Reply, event::NoticeLevel},
+    protocol::{Command, Reply, event::NoticeLevel},
     tui::{
         commands,
         effect::{Effect, Purpose},
@@ -18,10 +18,14 @@ impl Model {
         if purpose == Purpose::Overlay {
             return self.tell_overlay(|overlay, context| overlay.on_answer(&result, context));
         }
+        let mut effects = Vec::new();
         if let Purpose::Prompt(text) = &purpose
             && let Some(at) = self.sent.iter().position(|(_, sent)| sent == text)
         {
             self.sent.remove(at);
+            if self.sent.is_empty() && std::mem::take(&mut self.taking_back) {
+                effects.push(Effect::Send(Command::ClearQueue, Purpose::TakeBack));
+            }
         }
         match (purpose, result) {
             (Purpose::Prompt(text), Err(error)) => {
@@ -56,7 +60,7 @@ impl Model {
             (_, Err(error)) => self.transcript.notice(NoticeLevel::Error, error.to_string()),
             _ => {}
         }
-        Vec::new()
+        effects
     }
 
     /// Settings were saved, or not: they hold in any case.

@@ -84,6 +84,7 @@ impl Model {
             self.put_back(&text);
             return commands::login::without_model(self);
         }
+        self.taking_back = false;
         self.sent.push((kind, text.clone()));
         let prompt = Command::Prompt { input: Input::text(text.clone()), behavior: Some(kind) };
         vec![Effect::Send(prompt, Purpose::Prompt(text))]

@@ -137,6 +137,17 @@ fn a_prompt_is_seen_from_the_moment_that_it_is_sent() {
 }
 
 #[test]
+fn a_prompt_on_its_way_to_the_queue_is_taken_back_when_it_is_there() {
+    let mut model = model_of(&[]);
+    happen(&mut model, Event::AgentStart);
+    let effects = press(&mut model, r#""wait" enter"#);
+    let Some(Effect::Send(_, purpose)) = effects.into_iter().next() else { panic!() };
+    assert_eq!(sent(&press(&mut model, "escape")), ["Abort"]);
+    let effects = model.update(Msg::Answered(purpose, Ok(Reply::Done)), 0);
+    assert_eq!(sent(&effects), ["ClearQueue"]);
+}
+
+#[test]
 fn a_refused_prompt_comes_back_into_the_editor() {
     let mut model = model_of(&[]);
     let effects = press(&mut model, r#""precious words" enter"#);

@@ -3,7 +3,7 @@
 //! | file | what |
 //! |---|---|
 //! | [`select`] | one of several options, or yes and no |
-//! | [`line`] | a line of text |
+//! | [`mod@line`] | a line of text |
 //! | [`editor`] | text of several lines |
 
 mod editor;
