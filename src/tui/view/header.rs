@@ -180,10 +180,10 @@ mod tests {
     };
 
     fn page() -> StartPage {
-        let skill = |name: &str| (name.to_owned(), PathBuf::from("/srv/me/.troupe/skills").join(name));
+        let skill = |name: &str| (name.to_owned(), PathBuf::from("/opt/me/.troupe/skills").join(name));
         StartPage {
             listing: Listing {
-                context_files: vec!["/srv/me/.troupe/AGENTS.md".into(), "/srv/me/work/AGENTS.md".into()],
+                context_files: vec!["/opt/me/.troupe/AGENTS.md".into(), "/opt/me/work/AGENTS.md".into()],
                 skills: vec![skill("review"), skill("release notes")],
                 templates: vec![("fix".to_owned(), "/x/fix.md".into())],
                 warnings: Vec::new(),
@@ -251,7 +251,7 @@ mod tests {
         !!            Run a shell command without showing it to the model
         /hotkeys      All keys
 
-        context       /srv/me/.troupe/AGENTS.md, /srv/me/work/AGENTS.md
+        context       /opt/me/.troupe/AGENTS.md, /opt/me/work/AGENTS.md
         skills        review, release notes
         templates     fix
         themes        night
