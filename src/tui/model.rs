@@ -26,7 +26,7 @@ use super::{
 };
 use crate::{
     actors::{replacing::Replaced, reply::CommandResult},
-    protocol::{Published, command::QueueKind, event::NoticeLevel, question::Question, view::View},
+    protocol::{Published, event::NoticeLevel, question::Question, view::View},
 };
 
 use super::effect::Purpose;
@@ -119,7 +119,7 @@ pub struct Model {
     /// What waits here and not in the agent.
     pub queue: LocalQueue,
     /// Prompts that the agent was sent and has not answered for: they are in no queue yet.
-    pub sent: Vec<(QueueKind, String)>,
+    pub sent: Vec<String>,
     /// They are to be taken back as soon as they are in one.
     pub taking_back: bool,
     /// A short text in the status line.

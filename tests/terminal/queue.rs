@@ -20,7 +20,9 @@ fn busy() -> (Stage, Terminal) {
 
 /// The editor has nothing of a text: it was taken.
 fn taken(terminal: &Terminal, text: &str) {
-    terminal.wait_for(&format!("{text:?} in the queue"), |screen| screen.has(text) && !editor_has(screen, text));
+    terminal.wait_for(&format!("{text:?} in the queue"), |screen| {
+        screen.has(&format!("Steering: {text}")) || screen.has(&format!("Follow-up: {text}"))
+    });
 }
 
 /// The row of the cursor holds a text.

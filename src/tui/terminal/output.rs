@@ -54,8 +54,10 @@ impl Output {
 
     /// The terminal has another size.
     pub fn resize(&mut self, columns: u16, rows: u16) {
-        if let Screen::Inline(painter) = &mut self.screen {
-            painter.resize(columns, rows);
+        match &mut self.screen {
+            // A terminal that was smaller for a moment has lost what it showed, whatever size it has now.
+            Screen::Full(painter) => painter.invalidate(),
+            Screen::Inline(painter) => painter.resize(columns, rows),
         }
     }
 

@@ -20,7 +20,7 @@ impl Model {
         }
         let mut effects = Vec::new();
         if let Purpose::Prompt(text) = &purpose
-            && let Some(at) = self.sent.iter().position(|(_, sent)| sent == text)
+            && let Some(at) = self.sent.iter().position(|sent| sent == text)
         {
             self.sent.remove(at);
             if self.sent.is_empty() && std::mem::take(&mut self.taking_back) {

@@ -85,7 +85,7 @@ impl Model {
             return commands::login::without_model(self);
         }
         self.taking_back = false;
-        self.sent.push((kind, text.clone()));
+        self.sent.push(text.clone());
         let prompt = Command::Prompt { input: Input::text(text.clone()), behavior: Some(kind) };
         vec![Effect::Send(prompt, Purpose::Prompt(text))]
     }

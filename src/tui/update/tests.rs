@@ -130,7 +130,7 @@ fn a_prompt_is_seen_from_the_moment_that_it_is_sent() {
     let mut model = model_of(&[]);
     happen(&mut model, Event::AgentStart);
     let effects = press(&mut model, r#""turn left" enter"#);
-    assert!(screen(&mut model).contains("Steering: turn left"), "{}", screen(&mut model));
+    assert!(screen(&mut model).contains("Sending: turn left"), "{}", screen(&mut model));
     let Some(Effect::Send(_, purpose)) = effects.into_iter().next() else { panic!() };
     model.update(Msg::Answered(purpose, Ok(Reply::Done)), 0);
     assert!(!screen(&mut model).contains("turn left"));

@@ -3,7 +3,6 @@
 use ratatui::style::Modifier;
 
 use crate::{
-    protocol::command::QueueKind,
     tools::truncate::floor_char_boundary,
     tui::{
         keys::Action,
@@ -72,8 +71,10 @@ pub fn line(model: &Model, width: usize) -> StyledLine {
 pub fn queue(model: &Model, width: usize) -> Vec<StyledLine> {
     let steering = model.view.steering.iter().map(|text| ("Steering: ", text.as_str()));
     let follow_up = model.view.follow_up.iter().map(|text| ("Follow-up: ", text.as_str()));
-    let label = |kind| if kind == QueueKind::Steer { "Steering: " } else { "Follow-up: " };
-    let sent = model.sent.iter().filter(|_| model.view.running).map(|(kind, text)| (label(*kind), text.as_str()));
+    // The agent may know of them already, and not have answered.
+    let is_queued = |text: &String| model.view.steering.contains(text) || model.view.follow_up.contains(text);
+    let sent = model.sent.iter().filter(|text| model.view.running && !is_queued(text));
+    let sent = sent.map(|text| ("Sending: ", text.as_str()));
     let local = model.queue.texts().map(|text| ("Waiting: ", text));
     let all: Vec<_> = steering.chain(follow_up).chain(sent).chain(local).collect();
     if all.is_empty() {
