@@ -14,7 +14,7 @@ use crate::{
         model::{Model, Msg},
         testing::{facts_of, happen, model_of, press, screen},
         text::StyledLine,
-        view::with_layout,
+        view::{with_layout, with_view},
     },
 };
 
@@ -75,7 +75,7 @@ fn store(model: &mut Model, content: &Value) {
 
 /// All rows of the conversation.
 fn rows(model: &mut Model) -> Vec<String> {
-    with_layout(model, |transcript, _, context| {
+    with_layout(model, |transcript, context| {
         let parts = transcript.visible(10_000, context);
         transcript.lines(&parts, context).iter().map(StyledLine::text).collect()
     })
@@ -171,7 +171,7 @@ fn a_running_call_lays_out_nothing_but_itself_again() {
 fn new_colours_count_even_when_the_theme_keeps_its_name() {
     let mut model = model_of(&[user("u1", "", "Go"), answer("a1", "u1", "Hello")]);
     let first = |model: &mut Model| {
-        with_layout(model, |transcript, _, context: &LayoutContext<'_>| {
+        with_layout(model, |transcript, context: &LayoutContext<'_>| {
             let last = transcript.count() - 1;
             transcript.lines_between(last, 1..2, context)[0].spans.last().unwrap().style
         })
@@ -188,7 +188,7 @@ fn of_a_long_answer_only_what_is_seen_is_taken() {
         StreamEvent::TextStart { index: 0 },
         StreamEvent::TextDelta { index: 0, delta: "A word and another.\n\n".repeat(20_000) },
     ]);
-    with_layout(&mut model, |transcript, rows, context| {
+    with_view(&mut model, |transcript, rows, context| {
         let parts = transcript.visible(rows, context);
         assert_eq!(parts.iter().map(|part| part.range.len()).sum::<usize>(), rows);
         assert_eq!(parts.len(), 1, "{parts:?}");

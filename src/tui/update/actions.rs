@@ -77,7 +77,7 @@ impl Model {
             Action::ToggleThinking => {
                 self.look_again(Transcript::toggle_thinking);
                 // There may be no thought on the screen by which one would see it.
-                let shown = view::with_layout(self, |transcript, _, context| transcript.shows_thinking(context));
+                let shown = view::with_layout(self, |transcript, context| transcript.shows_thinking(context));
                 self.flash(if shown { "Thinking is shown" } else { "Thinking is hidden" });
                 Vec::new()
             }
@@ -107,11 +107,11 @@ impl Model {
                 Vec::new()
             }
             Action::PreviousPrompt if fullscreen => {
-                view::with_layout(self, |transcript, rows, context| transcript.to_previous_prompt(rows, context));
+                view::with_view(self, |transcript, rows, context| transcript.to_previous_prompt(rows, context));
                 Vec::new()
             }
             Action::NextPrompt if fullscreen => {
-                view::with_layout(self, |transcript, rows, context| transcript.to_next_prompt(rows, context));
+                view::with_view(self, |transcript, rows, context| transcript.to_next_prompt(rows, context));
                 Vec::new()
             }
             _ => return None,
@@ -154,7 +154,7 @@ impl Model {
         if self.surroundings.fullscreen {
             return change(&mut self.transcript);
         }
-        view::with_layout(self, |transcript, _, context| transcript.look_again(change, context));
+        view::with_layout(self, |transcript, context| transcript.look_again(change, context));
     }
 
     fn scrolled(&mut self, by: impl FnOnce(usize) -> isize) -> Vec<Effect> {

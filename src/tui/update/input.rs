@@ -116,6 +116,6 @@ impl Model {
     pub(super) fn scroll(&mut self, lines: isize) {
         // The text moves away below what was selected of it.
         self.selection = None;
-        view::with_layout(self, |transcript, rows, context| transcript.scroll_by(lines, rows, context));
+        view::with_view(self, |transcript, rows, context| transcript.scroll_by(lines, rows, context));
     }
 }

@@ -54,6 +54,6 @@ impl Model {
 
     fn show_entry(&mut self, entry: usize) {
         let query = self.search.as_ref().and_then(Search::query).unwrap_or_default();
-        view::with_layout(self, |transcript, rows, context| transcript.show(entry, &query, rows, context));
+        view::with_view(self, |transcript, rows, context| transcript.show(entry, &query, rows, context));
     }
 }

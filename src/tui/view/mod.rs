@@ -168,7 +168,7 @@ fn parts(model: &Model, lines: &Lines) -> Parts {
 }
 
 fn draw_transcript(model: &mut Model, frame: &mut Frame, area: Rect) {
-    let (parts, lines) = with_layout(model, |transcript, _, context| {
+    let (parts, lines) = with_layout(model, |transcript, context| {
         let parts = transcript.visible(usize::from(area.height), context);
         let lines = transcript.lines(&parts, context);
         (parts, lines)
@@ -190,12 +190,11 @@ pub fn key_name(model: &Model, action: Action) -> String {
     model.keymap.keys_of(action).first().map_or_else(|| "no key".to_owned(), ToString::to_string)
 }
 
-/// Does something with the transcript that needs to know how it is laid out: the rows of the view, and the rest.
+/// Does something with the transcript that needs to know how it is laid out.
 pub fn with_layout<T>(
     model: &mut Model,
-    act: impl FnOnce(&mut super::transcript::Transcript, usize, &LayoutContext<'_>) -> T,
+    act: impl FnOnce(&mut super::transcript::Transcript, &LayoutContext<'_>) -> T,
 ) -> T {
-    let rows = transcript_rows(model);
     let expand_key = key_name(model, Action::ExpandTools);
     let Model { theme, settings, facts, surroundings, transcript, now, size, keymap, start_page, pictures, .. } = model;
     pictures.columns = settings.picture_columns;
@@ -217,5 +216,14 @@ pub fn with_layout<T>(
         header: &header,
         pictures: Some(&*pictures).filter(|pictures| pictures.is_on()),
     };
-    act(transcript, rows, &context)
+    act(transcript, &context)
+}
+
+/// The same for what also needs to know how many rows of it are visible: for that, everything below it is laid out.
+pub fn with_view<T>(
+    model: &mut Model,
+    act: impl FnOnce(&mut super::transcript::Transcript, usize, &LayoutContext<'_>) -> T,
+) -> T {
+    let rows = transcript_rows(model);
+    with_layout(model, |transcript, context| act(transcript, rows, context))
 }

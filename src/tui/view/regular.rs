@@ -11,7 +11,7 @@ const OPENING_LINES: usize = 500;
 
 /// What is to be written above the live part for good, and the live part.
 pub fn draw(model: &mut Model) -> (Vec<StyledLine>, Frame) {
-    let over = with_layout(model, |transcript, _, context| transcript.commit(OPENING_LINES, context));
+    let over = with_layout(model, |transcript, context| transcript.commit(OPENING_LINES, context));
     let (columns, rows) = model.size;
     let below = lines(model, rows);
     let prompt_rows = match model.overlays.last() {
@@ -23,7 +23,7 @@ pub fn draw(model: &mut Model) -> (Vec<StyledLine>, Frame) {
     };
     let fixed = usize::from(prompt_rows) + below.around();
     let room = usize::from(rows).saturating_sub(fixed + 1);
-    let running = with_layout(model, |transcript, _, context| transcript.uncommitted(room, context));
+    let running = with_layout(model, |transcript, context| transcript.uncommitted(room, context));
     let height = u16::try_from(running.len() + fixed).unwrap_or(rows).clamp(1, rows);
     let mut frame = Frame::new(columns, height);
     let Lines { queue, status, above, menu, below, footer } = below;

@@ -21,7 +21,7 @@ pub const RESUME: &str = "To go on with this session:";
 pub fn lines(model: &mut Model) -> Vec<StyledLine> {
     let mut lines = Vec::new();
     if model.surroundings.fullscreen && model.settings.exit_output == ExitOutput::Transcript {
-        lines = with_layout(model, |transcript, _, context| {
+        lines = with_layout(model, |transcript, context| {
             transcript.to_bottom();
             let header = matches!(transcript.items().first(), Some(Item::Header));
             let mut parts = transcript.visible(LINES, context);
