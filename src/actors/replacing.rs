@@ -4,7 +4,7 @@
 
 use std::{path::Path, sync::Arc};
 
-use ractor::{Actor, ActorProcessingErr, ActorRef};
+use ractor::{Actor, ActorCell, ActorId, ActorProcessingErr, ActorRef};
 
 use super::{
     address::Recipient,
@@ -12,6 +12,7 @@ use super::{
     front::client::AgentClient,
     runtime::Parts,
     shared::AgentShared,
+    spawn::spawn_worker,
 };
 use crate::{
     protocol::{
@@ -104,6 +105,19 @@ struct Next {
 }
 
 impl ReplaceWork {
+    /// Has a worker below `supervisor` do it, and says which. When it does not start, whoever waits hears of the failure.
+    pub async fn begin(self, supervisor: ActorCell) -> Option<ActorId> {
+        let to = self.to.clone();
+        match spawn_worker("Replacing", "", Replacing, (), self, supervisor).await {
+            Ok(worker) => Some(worker.id()),
+            Err(exit) => {
+                // A front that is gone ends the process.
+                let _ = to.deliver(Replaced::Failed(exit.cause().to_owned()));
+                None
+            }
+        }
+    }
+
     async fn carry_out(&self) -> Result<Replaced, String> {
         let old = &self.client.shared;
         // A file without a name could never be written.

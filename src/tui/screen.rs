@@ -23,7 +23,7 @@ use ractor::{Actor, ActorCell, ActorId, ActorProcessingErr, ActorRef, Supervisio
 use tokio::{sync::OwnedSemaphorePermit, time::Instant};
 
 use super::{
-    effect::Purpose,
+    effect::{Effect, Purpose},
     facts::AgentFacts,
     model::{Model, Msg},
     overlay::{login::first_run, trust::TrustQuestion},
@@ -323,8 +323,13 @@ impl ScreenState {
         let now = self.now();
         let effects = self.model.update(msg, now);
         self.dirty = true;
+        self.carry_out_all(effects).await;
+    }
+
+    async fn carry_out_all(&mut self, effects: Vec<Effect>) {
         for effect in effects {
-            self.carry_out(effect).await;
+            // One of them may lead to others.
+            Box::pin(self.carry_out(effect)).await;
         }
     }
 
@@ -356,15 +361,11 @@ impl ScreenState {
         if let Some(name) = first {
             self.model.choosing = true;
             let effects = self.model.slash(name);
-            for effect in effects {
-                Box::pin(self.carry_out(effect)).await;
-            }
+            self.carry_out_all(effects).await;
         } else if first_run::is_needed(&self.model.facts) {
             let (page, effects) = first_run::open();
             self.model.overlays.push(page);
-            for effect in effects {
-                Box::pin(self.carry_out(effect)).await;
-            }
+            self.carry_out_all(effects).await;
         }
         for input in prompts {
             let text = input.text.clone();

@@ -12,11 +12,11 @@ use crate::{
     actors::{
         address::{Addr, Recipient, Slot},
         agent_factory::AgentFactory,
-        replacing::{ReplaceWork, Replaced, Replacing},
+        replacing::{ReplaceWork, Replaced},
         reply::{CommandResult, ReplyTo},
         runtime::{FrontFactory, FrontStart, Parts},
         shared::AgentShared,
-        spawn::{ended, spawn, spawn_worker},
+        spawn::{ended, spawn},
     },
     protocol::session_change::SessionChange,
 };
@@ -126,10 +126,7 @@ impl Actor for Program {
                     change,
                     to: Recipient::new(Addr::of(&myself), ProgramMsg::Replaced),
                 };
-                let worker = spawn_worker("Replacing", "", Replacing, (), work, myself.get_cell()).await;
-                let failed = worker.as_ref().err().map(|exit| Replaced::Failed(exit.cause().to_owned()));
-                state.pending = Some((worker.ok().map(|worker| worker.id()), to));
-                failed.into_iter().for_each(|failed| state.replaced(failed));
+                state.pending = Some((work.begin(myself.get_cell()).await, to));
             }
             ProgramMsg::Replaced(replaced) => state.replaced(replaced),
             ProgramMsg::Gone(worker) => {

@@ -23,7 +23,7 @@ use crate::{
     actors::{
         address::{Addr, Recipient},
         agent_factory::{AgentFactory, MadeAgent},
-        replacing::{ReplaceWork, Replaced, Replacing},
+        replacing::{ReplaceWork, Replaced},
         reply::{CommandResult, ReplyTo},
         runtime::{FrontFactory, FrontStart, Parts},
         shared::AgentShared,
@@ -292,13 +292,8 @@ impl RpcState {
             change,
             to: Recipient::new(self.me.clone(), RpcMsg::Replaced),
         };
-        let worker = spawn_worker("Replacing", "", Replacing, (), work, myself.get_cell()).await;
-        let failed = worker.as_ref().err().map(|exit| Replaced::Failed(exit.cause().to_owned()));
-        let worker = worker.ok().map(|worker| worker.id());
+        let worker = work.begin(myself.get_cell()).await;
         self.pending = Some(Pending { worker, asker, waiting: Waiting::default() });
-        if let Some(failed) = failed {
-            self.me.tell(RpcMsg::Replaced(failed));
-        }
     }
 
     /// Answers the wish for another session, and goes on with the lines that waited.

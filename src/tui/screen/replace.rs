@@ -6,8 +6,7 @@ use crate::{
         address::Recipient,
         agent_factory::MadeAgent,
         front::client::AgentClient,
-        replacing::{ReplaceWork, Replaced, Replacing},
-        spawn::spawn_worker,
+        replacing::{ReplaceWork, Replaced},
     },
     extensions::backstage::WantedSession,
     protocol::{Event, event::NoticeLevel, session_change::SessionChange},
@@ -36,13 +35,8 @@ impl ScreenState {
             change,
             to: Recipient::new(self.me.clone(), ScreenMsg::Replaced),
         };
-        let worker = spawn_worker("Replacing", "", Replacing, (), work, self.myself.get_cell()).await;
-        let failed = worker.as_ref().err().map(|exit| Replaced::Failed(exit.cause().to_owned()));
-        self.replacing = Some((worker.ok().map(|worker| worker.id()), wisher));
+        self.replacing = Some((work.begin(self.myself.get_cell()).await, wisher));
         self.model.replacing = true;
-        if let Some(failed) = failed {
-            self.me.tell(ScreenMsg::Replaced(failed));
-        }
     }
 
     pub(super) async fn replaced(&mut self, replaced: Replaced) {
