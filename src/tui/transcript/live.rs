@@ -20,6 +20,7 @@ use crate::{
         jsonl::{EntryKind, Role},
         tree::TreeView,
     },
+    tools::truncate::ceil_char_boundary,
     tui::text::StreamingMarkdown,
 };
 
@@ -270,10 +271,7 @@ impl LiveCommand {
     fn print(&mut self, delta: &str) {
         self.output.push_str(delta);
         if self.output.len() > 2 * BASH_TAIL {
-            let mut from = self.output.len() - BASH_TAIL;
-            while !self.output.is_char_boundary(from) {
-                from += 1;
-            }
+            let from = ceil_char_boundary(&self.output, self.output.len() - BASH_TAIL);
             self.output.drain(..from);
         }
     }

@@ -1,5 +1,7 @@
 //! Numbers as the screen writes them.
 
+pub use crate::actors::front::page::numbers::grouped;
+
 /// Tokens in few characters: `999`, `1.2k`, `200k`, `1.5M`, `12M`.
 #[must_use]
 pub fn tokens(count: u64) -> String {
@@ -19,20 +21,6 @@ fn tenths(count: u64, unit: u64, sign: char) -> String {
 
 fn rounded(count: u64, unit: u64) -> u64 {
     count.saturating_add(unit / 2) / unit
-}
-
-/// A number with its thousands apart.
-#[must_use]
-pub fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
 }
 
 /// US dollars with three decimals.

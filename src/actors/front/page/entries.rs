@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::{
     blocks, calls, code,
     html::{self, details},
-    numbers::{cost, count, duration, time},
+    numbers::{cost, duration, grouped, time},
     plan::{Matched, Plan},
     prose, results, system,
 };
@@ -74,7 +74,8 @@ pub fn entry(out: &mut String, plan: &Plan<'_>, at: usize, entry: &Entry, matche
         }
         EntryBody::Compaction { summary, tokens_before, first_kept_entry_id, system_message, details, .. } => {
             card(out, "summary", "Compaction");
-            let text = format!("{} tokens of context before this were folded into a summary. ", count(*tokens_before));
+            let text =
+                format!("{} tokens of context before this were folded into a summary. ", grouped(*tokens_before));
             out.push_str("<p>");
             html::text(out, &text);
             match plan.find(first_kept_entry_id).filter(|kept| *kept != at) {
@@ -151,7 +152,7 @@ fn assistant(out: &mut String, plan: &Plan<'_>, answer: &AssistantMessage, match
     let usage = &answer.usage;
     if usage.context_tokens() > 0 {
         let (read, cached) = (usage.input.saturating_add(usage.cache_write), usage.cache_read);
-        facts.push(format!("{} in, {} cached, {} out", count(read), count(cached), count(usage.output)));
+        facts.push(format!("{} in, {} cached, {} out", grouped(read), grouped(cached), grouped(usage.output)));
     }
     facts.extend((usage.cost.total != 0.0).then(|| cost(usage.cost.total)));
     facts.extend(answer.duration_ms.map(duration));
@@ -235,7 +236,7 @@ fn mark(out: &mut String, plan: &Plan<'_>, at: usize, body: &EntryBody, timestam
         EntryBody::ThinkingLevelChange { thinking_level } => line(out, &format!("Thinking level: {thinking_level}")),
         EntryBody::Usage { kind, provider, model, usage, note } => {
             let note = note.as_ref().map(|note| format!(" ({note})")).unwrap_or_default();
-            let tokens = count(usage.context_tokens());
+            let tokens = grouped(usage.context_tokens());
             line(out, &format!("{kind}: {tokens} tokens of {provider}/{model}, {}{note}", cost(usage.cost.total)));
         }
         EntryBody::ContextEdit { target_id, replacement } => {

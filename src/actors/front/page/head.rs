@@ -2,7 +2,7 @@
 
 use super::{
     html,
-    numbers::{cost, count, counted, time},
+    numbers::{cost, counted, grouped, time},
 };
 use crate::{
     protocol::{Usage, time::parse_iso},
@@ -68,7 +68,7 @@ fn by_model(out: &mut String, totals: &Totals) {
     for (model, usage) in totals.by_model.iter().chain(others) {
         out.push_str("<tr>");
         html::element(out, "td", "", model);
-        let numbers = [usage.input, usage.cache_read, usage.cache_write, usage.output].map(count);
+        let numbers = [usage.input, usage.cache_read, usage.cache_write, usage.output].map(grouped);
         for number in numbers.iter().chain([&cost(usage.cost.total)]) {
             html::element(out, "td", "end", number);
         }
@@ -81,7 +81,8 @@ fn tokens(usage: &Usage) -> String {
     if usage.context_tokens() == 0 {
         return String::new();
     }
-    let [input, output, cached, written] = [usage.input, usage.output, usage.cache_read, usage.cache_write].map(count);
+    let [input, output, cached, written] =
+        [usage.input, usage.output, usage.cache_read, usage.cache_write].map(grouped);
     format!("{input} in, {output} out, {cached} cache read, {written} cache write")
 }
 

@@ -29,7 +29,7 @@ mod entries;
 pub mod file;
 mod head;
 mod html;
-mod numbers;
+pub mod numbers;
 mod outline;
 mod plan;
 mod prose;

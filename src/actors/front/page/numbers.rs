@@ -1,7 +1,8 @@
 //! Numbers and times as people read them.
 
 /// `1234567` as `1,234,567`.
-pub fn count(number: u64) -> String {
+#[must_use]
+pub fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut out = String::with_capacity(digits.len() + digits.len() / 3);
     for (at, digit) in digits.chars().enumerate() {
@@ -16,7 +17,7 @@ pub fn count(number: u64) -> String {
 /// A number with its noun: `1 line`, `2 lines`.
 pub fn counted(number: usize, noun: &str) -> String {
     let plural = if number == 1 { "" } else { "s" };
-    format!("{} {noun}{plural}", count(number as u64))
+    format!("{} {noun}{plural}", grouped(number as u64))
 }
 
 /// A price in US dollars, with as many digits as say something.
@@ -63,7 +64,7 @@ mod tests {
 
     #[test]
     fn numbers_read_well() {
-        assert_eq!([0, 999, 1_000, 1_234_567].map(count), ["0", "999", "1,000", "1,234,567"]);
+        assert_eq!([0, 999, 1_000, 1_234_567].map(grouped), ["0", "999", "1,000", "1,234,567"]);
         assert_eq!([0, 1, 2].map(|n| counted(n, "line")), ["0 lines", "1 line", "2 lines"]);
         assert_eq!([0.0, 0.01234, 1.5].map(cost), ["$0", "$0.0123", "$1.50"]);
         assert_eq!([85, 1_250, 185_000, 7_260_000].map(duration), ["85 ms", "1.2 s", "3 min 5 s", "2 h 1 min"]);
