@@ -243,7 +243,7 @@ mod tests {
             Usage { input: 12_345, output: 678, cache_read: 90_000, cache_write: 4_000, ..Usage::default() };
         usage.cost.total = 0.1234;
         Footer {
-            folder: "~/work/projects/troupe".to_owned(),
+            folder: "~/code/projects/troupe".to_owned(),
             branch: Some("main".to_owned()),
             name: Some("Blue Whale".to_owned()),
             gauges: Gauges {
@@ -285,12 +285,12 @@ mod tests {
         plan mode · 2 jobs
         "#);
         insta::assert_snapshot!(drawn(&footer, 80), @r#"
-        ~/work/projects/troupe (main) • Blue Whale
+        ~/code/projects/troupe (main) • Blue Whale
         ↑12k ↓678 R90k W4.0k CH87.3% $0.123 31.2%/200k (auto)  claude-sonnet-4-5 • medi…
         plan mode · 2 jobs
         "#);
         insta::assert_snapshot!(drawn(&footer, 200), @r#"
-        ~/work/projects/troupe (main) • Blue Whale
+        ~/code/projects/troupe (main) • Blue Whale
         ↑12k ↓678 R90k W4.0k CH87.3% $0.123 31.2%/200k (auto)                                                                                                                         claude-sonnet-4-5 • medium
         plan mode · 2 jobs
         "#);
@@ -346,9 +346,9 @@ mod tests {
     #[test]
     fn the_path_loses_its_beginning_first() {
         for (room, expected) in
-            [(22, "~/work/projects/troupe"), (21, "…/projects/troupe"), (16, "…/troupe"), (3, "…/troupe")]
+            [(22, "~/code/projects/troupe"), (21, "…/projects/troupe"), (16, "…/troupe"), (3, "…/troupe")]
         {
-            assert_eq!(shortened("~/work/projects/troupe", room), expected, "{room}");
+            assert_eq!(shortened("~/code/projects/troupe", room), expected, "{room}");
         }
         assert_eq!(shortened("long-name", 3), "long-name");
     }
