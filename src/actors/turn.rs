@@ -30,7 +30,7 @@ use std::{
     sync::Arc,
 };
 
-pub use self::opening::events_of;
+pub use self::opening::{events_of, message_of};
 use self::state::{After, Leaving, OpenCalls, Phase, Then, Trace};
 use super::{
     batch::Batch,
@@ -404,18 +404,18 @@ impl Turn {
 
     fn publish_message(&mut self, message: AgentMessage, entry_id: EntryId) {
         self.publish(Event::MessageStart { message: message.clone() });
-        self.publish(Event::MessageEnd { message: message.clone(), entry_id: Some(entry_id) });
+        self.publish(Event::MessageEnd { message, entry_id: Some(entry_id.clone()) });
         if let Some(trace) = self.trace.as_mut() {
-            trace.messages.push(message);
+            trace.messages.push(entry_id);
         }
     }
 
     fn publish_entries(&mut self, entries: &[Arc<Entry>]) {
         for entry in entries {
-            if let Some(message) = opening::message_of(entry)
+            if opening::message_of(entry).is_some()
                 && let Some(trace) = self.trace.as_mut()
             {
-                trace.messages.push(message);
+                trace.messages.push(entry.id.clone());
             }
             self.out.extend(events_of(entry).into_iter().map(Effect::Publish));
         }

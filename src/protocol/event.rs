@@ -14,6 +14,7 @@ use super::{
     message::{AgentMessage, AssistantMessage, ToolResultMessage},
     model::{ModelRef, ThinkingLevel},
     question::{Question, QuestionId},
+    run_messages::RunMessages,
     session_change::SessionStartReason,
     stream::StreamEvent,
     tool::ToolOutput,
@@ -106,7 +107,7 @@ pub enum Event {
     /// A loop run is over.
     AgentEnd {
         /// All messages that it added.
-        messages: Vec<AgentMessage>,
+        messages: RunMessages,
         /// Another loop run of the same trace follows after a wait.
         will_retry: bool,
     },

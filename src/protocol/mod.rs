@@ -23,6 +23,7 @@ pub mod permission;
 pub mod question;
 pub mod request_ask;
 pub mod route;
+pub mod run_messages;
 pub mod section;
 pub mod session_change;
 pub mod stream;
@@ -44,6 +45,7 @@ pub use message::{
 };
 pub use model::{Model, ModelRef, ThinkingLevel};
 pub use partial_arguments::PartialArguments;
+pub use run_messages::RunMessages;
 pub use stream::StreamEvent;
 pub use system::SystemMessage;
 pub use tool::{ToolDeclaration, ToolOutput};

@@ -269,6 +269,8 @@ impl PrinterState {
                 complain(text);
                 self.told = Some(text.clone());
             }
+            // A long run goes on without room, and fails later.
+            Event::CompactionEnd { error_message: Some(text), .. } => complain(&format!("Warning: {text}")),
             Event::ExtensionError { extension, event, error } => {
                 complain(&format!("Extension {extension} failed at {event}: {error}"));
             }

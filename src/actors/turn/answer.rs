@@ -73,8 +73,8 @@ impl Turn {
         let Some(AgentMessage::Assistant(message)) = opening::message_of(entry) else { return self.before_settle() };
         let whole = AgentMessage::Assistant(message.clone());
         if started {
-            self.publish(Event::MessageEnd { message: whole.clone(), entry_id: Some(entry.id.clone()) });
-            self.trace().messages.push(whole);
+            self.publish(Event::MessageEnd { message: whole, entry_id: Some(entry.id.clone()) });
+            self.trace().messages.push(entry.id.clone());
         } else {
             self.publish_message(whole, entry.id.clone());
         }

@@ -5,7 +5,9 @@ use std::mem;
 use super::{OpenCalls, Phase, Then, Turn};
 use crate::{
     actors::turn_io::{Effect, Note},
-    protocol::{CommandError, Event, Failure, FailureClass, StopReason, command::QueueKind, event::NoticeLevel},
+    protocol::{
+        CommandError, Event, Failure, FailureClass, RunMessages, StopReason, command::QueueKind, event::NoticeLevel,
+    },
 };
 
 /// How often workers that die are started again within one trace before the turn fails.
@@ -66,7 +68,7 @@ impl Turn {
             self.publish(Event::TurnEnd { message, tool_results: Vec::new() });
         }
         if mem::take(&mut self.trace().in_run) {
-            let messages = mem::take(&mut self.trace().messages);
+            let messages = RunMessages::of(mem::take(&mut self.trace().messages));
             self.publish(Event::AgentEnd { messages, will_retry: false });
         }
         self.fail_retry(&cause);

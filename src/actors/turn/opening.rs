@@ -206,7 +206,8 @@ pub fn events_of(entry: &Arc<Entry>) -> Vec<Event> {
 }
 
 /// The message that an entry holds.
-pub(super) fn message_of(entry: &Entry) -> Option<AgentMessage> {
+#[must_use]
+pub fn message_of(entry: &Entry) -> Option<AgentMessage> {
     match &entry.body {
         EntryBody::Message { message } => Some(message.clone()),
         EntryBody::CustomMessage { custom_type, content, display, details } => {

@@ -9,7 +9,7 @@ use crate::{
         turn_io::{Compacted, Effect, NewEntry, Note, Ticket},
     },
     protocol::{
-        CommandError, Entry, EntryBody, Event, FailureClass, Reply,
+        CommandError, Entry, EntryBody, Event, FailureClass, Reply, RunMessages,
         ask::{Ask, BeforeSettleAsk},
         command::QueueKind,
         event::{CompactionReason, CompactionResult, NoticeLevel},
@@ -22,7 +22,7 @@ impl Turn {
         let trace = self.trace();
         trace.in_run = false;
         trace.batch = None;
-        let messages = mem::take(&mut trace.messages);
+        let messages = RunMessages::of(mem::take(&mut trace.messages));
         let failure = trace.failure.clone().filter(|_| !trace.aborted);
         let attempt = trace.attempt + 1;
         let overflow = failure.as_ref().is_some_and(|failure| failure.class == FailureClass::ContextOverflow);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::{
     actors::{batch::Batch, queues::Pending, rounds::Rounds, turn_io::Ticket},
     protocol::{
-        AgentMessage, AssistantMessage, EntryId, Failure, ToolResultMessage,
+        AssistantMessage, EntryId, Failure, ToolResultMessage,
         ask::{AskPoint, TurnDecision},
         command::QueueKind,
         event::CompactionReason,
@@ -74,8 +74,8 @@ pub(super) struct Trace {
     pub in_turn: bool,
     /// Counted from 0 in the loop run.
     pub turn: u32,
-    /// What the loop run added.
-    pub messages: Vec<AgentMessage>,
+    /// The entries of the messages that the loop run added.
+    pub messages: Vec<EntryId>,
     /// What the next turn begins with, while extensions are asked about it.
     pub next: Option<Leaving>,
     /// What is being stored and leaves its queue by that.

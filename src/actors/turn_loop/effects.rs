@@ -1,6 +1,6 @@
 //! Carrying out the machine's effects.
 
-use std::{collections::VecDeque, mem, time::Duration};
+use std::{collections::VecDeque, mem, sync::Arc, time::Duration};
 
 use ractor::ActorRef;
 use serde_json::Value;
@@ -10,22 +10,39 @@ use crate::{
     actors::{
         compactor::CompactorMsg,
         session_writer::WriterMsg,
+        turn::message_of,
         turn_io::{Effect, Input, NewEntry, Work},
     },
     protocol::{
-        AgentMessage, EntryBody, Event, Failure, FailureClass,
+        AgentMessage, EntryBody, EntryId, Event, Failure, FailureClass,
         ask::{Ask, AskPoint},
         event::NoticeLevel,
+        run_messages::StoredMessages,
         time::now_ms,
     },
+    store::tree::TreeView,
 };
+
+/// The session, as those see it who want the messages of a run.
+struct Stored(TreeView);
+
+impl StoredMessages for Stored {
+    fn message(&self, entry: &EntryId) -> Option<AgentMessage> {
+        message_of(&self.0.find(entry)?.entry_once())
+    }
+}
 
 impl LoopState {
     pub(super) async fn perform(&mut self, myself: &ActorRef<LoopMsg>, effects: Vec<Effect>) {
         let mut todo: VecDeque<Effect> = effects.into();
         let mut events = Vec::new();
         while let Some(effect) = todo.pop_front() {
-            if let Effect::Publish(event) = effect {
+            if let Effect::Publish(mut event) = effect {
+                if let Event::AgentEnd { messages, .. } = &mut event
+                    && let Some(tree) = self.shared.tree()
+                {
+                    *messages = mem::take(messages).read_from(Arc::new(Stored(tree)));
+                }
                 self.spans.note(&self.shared.id, &event);
                 events.push(event);
                 continue;

@@ -60,8 +60,8 @@ pub struct Laws {
     begun: HashSet<(EntryId, usize)>,
     finished: HashMap<(EntryId, usize), String>,
     ended: HashSet<usize>,
-    /// Messages that were told since the last loop run ended.
-    told: Vec<AgentMessage>,
+    /// Entries of the messages that were told since the last loop run ended.
+    told: Vec<EntryId>,
     /// What a screen makes of it.
     view: View,
 }
@@ -238,7 +238,7 @@ impl Laws {
         match event {
             Event::AgentStart => assert!(self.tracing && !std::mem::replace(&mut self.in_run, true), "agent_start"),
             Event::AgentEnd { messages, .. } => {
-                assert_eq!(*messages, std::mem::take(&mut self.told), "agent_end has what was told");
+                assert_eq!(messages.entries(), std::mem::take(&mut self.told), "agent_end has what was told");
                 assert!(!self.in_turn && std::mem::take(&mut self.in_run), "agent_end");
             }
             Event::TurnStart => assert!(self.in_run && !std::mem::replace(&mut self.in_turn, true), "turn_start"),
@@ -269,7 +269,7 @@ impl Laws {
                 let id = entry_id.as_ref().expect("an entry");
                 assert!(entries.iter().any(|entry| entry.id == *id), "told before it is stored: {message:?}");
                 self.publishes(id);
-                self.told.push(message.clone());
+                self.told.push(id.clone());
                 if matches!(message, AgentMessage::Assistant(_)) {
                     self.ended.clear();
                 }

@@ -4,11 +4,23 @@ use serde_json::{Map, Value, json};
 
 use super::*;
 use crate::protocol::{
-    AssistantMessage, Block, Cost, Entry, EntryBody, ModelRef, Seq, SystemMessage, TextBlock, ThinkingBlock,
-    ThinkingLevel, ToolOutput, ToolResultMessage,
+    AssistantMessage, Block, Cost, Entry, EntryBody, EntryId, ModelRef, RunMessages, Seq, SystemMessage, TextBlock,
+    ThinkingBlock, ThinkingLevel, ToolOutput, ToolResultMessage,
     event::{CompactionReason, CompactionResult, NoticeLevel, SelectSource},
     failure::{Failure, FailureClass},
+    run_messages::StoredMessages,
 };
+
+/// A run that added one message.
+fn run(message: AgentMessage) -> RunMessages {
+    struct One(AgentMessage);
+    impl StoredMessages for One {
+        fn message(&self, _: &EntryId) -> Option<AgentMessage> {
+            Some(self.0.clone())
+        }
+    }
+    RunMessages::of(vec!["u1".into()]).read_from(Arc::new(One(message)))
+}
 
 fn lines(mode: WireMode, events: impl IntoIterator<Item = Event>) -> Vec<Value> {
     let mut state = WireState::new(mode);
@@ -166,7 +178,7 @@ fn events_have_pis_names_and_fields() {
             json!({"type": "turn_end", "message": message_json, "toolResults": [result_json]}),
         ),
         (
-            Event::AgentEnd { messages: vec![user], will_retry: true },
+            Event::AgentEnd { messages: run(user), will_retry: true },
             json!({"type": "agent_end", "messages": [user_json], "willRetry": true}),
         ),
         (Event::AgentSettled { aborted: true }, json!({"type": "agent_settled", "aborted": true})),

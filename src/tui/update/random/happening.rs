@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use super::steps::text;
 use crate::protocol::{
-    AgentMessage, Event, StreamEvent,
+    AgentMessage, Event, RunMessages, StreamEvent,
     display::{Display, WidgetPlacement},
     event::{CallLabel, CompactionReason, NoticeLevel},
     message::{AssistantMessage, Block, ToolCall},
@@ -74,7 +74,7 @@ fn run() -> impl Strategy<Value = Event> {
             entry_id: None
         }),
         Just(Event::TurnEnd { message: Arc::default(), tool_results: Vec::new() }),
-        Just(Event::AgentEnd { messages: Vec::new(), will_retry: true }),
+        Just(Event::AgentEnd { messages: RunMessages::default(), will_retry: true }),
         any::<bool>().prop_map(|aborted| Event::AgentSettled { aborted }),
         (text(), text()).prop_map(|(one, other)| Event::QueueUpdate { steering: vec![one; 9], follow_up: vec![other] }),
         Just(Event::CompactionStart { reason }),
