@@ -25,6 +25,7 @@ pub mod request_ask;
 pub mod route;
 pub mod section;
 pub mod session_change;
+pub mod sibling;
 pub mod stream;
 pub mod system;
 pub mod time;
