@@ -106,8 +106,8 @@ impl Family {
     pub async fn broadcast(&self, message: &str, mode: SendMode) -> Result<Vec<(SiblingId, Receipt)>, SiblingError> {
         let mut receipts = Vec::new();
         for sibling in self.status().into_iter().filter(|sibling| sibling.state.is_active()) {
-            let receipt = self.send(&sibling.id, message, mode).await?;
-            receipts.push((SiblingId::from(sibling.id), receipt));
+            let receipt = self.send(&sibling.id.to_string(), message, mode).await?;
+            receipts.push((sibling.id, receipt));
         }
         Ok(receipts)
     }

@@ -1,3 +1,5 @@
+mod siblings;
+
 use serde_json::json;
 
 use super::*;

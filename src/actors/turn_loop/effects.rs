@@ -27,6 +27,7 @@ impl LoopState {
         while let Some(effect) = todo.pop_front() {
             if let Effect::Publish(event) = effect {
                 self.spans.note(&self.shared.id, &event);
+                self.note_rest(&event);
                 events.push(event);
                 continue;
             }
@@ -82,7 +83,10 @@ impl LoopState {
                 myself.send_after(Duration::from_millis(ms), move || LoopMsg::Input(Input::TimeUp { work }));
             }
             Effect::Cancel => self.cancel(myself),
-            Effect::Settle => self.shared.writer.tell(WriterMsg::Settled),
+            Effect::Settle => {
+                self.shared.writer.tell(WriterMsg::Settled);
+                self.settled();
+            }
         }
         None
     }
@@ -96,7 +100,9 @@ impl LoopState {
         declare: bool,
     ) -> Option<Input> {
         if declare {
-            let news = self.job_news.news(&self.shared.job_board).map(NewEntry::from);
+            let kin = &self.shared.kin;
+            let siblings = self.sibling_news.news(&kin.board, &kin.id);
+            let news = self.job_news.news(&self.shared.job_board).into_iter().chain(siblings).map(NewEntry::from);
             entries.splice(0..0, self.declaration().into_iter().chain(news));
         }
         if entries.is_empty() {
@@ -130,7 +136,8 @@ impl LoopState {
 
     async fn ask(&mut self, myself: &ActorRef<LoopMsg>, work: Work, ask: Ask) -> Option<Input> {
         if !self.shared.config.chain.has(ask.point()) {
-            return Some(Input::Asked { work, verdict: None });
+            let verdict = self.settle_verdict(&ask);
+            return Some(Input::Asked { work, verdict });
         }
         let ask = match ask {
             Ask::BeforeAgentStart(mut ask) => {

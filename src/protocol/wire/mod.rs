@@ -22,6 +22,7 @@
 //!   says which part of the agent died and why, `parked` that it is no longer run, `gap` which updates a lagging reader
 //!   missed, `saving_changed` that the disk refuses the session (or takes it again) and how many entries are in memory
 //!   only. `get_state` has `unsavedEntries` and `readOnly` when they are not zero and false.
+//! - `sibling_start`, `sibling_update` and `sibling_end` are ours, too: what the agents below this one do.
 //! - `Notice` goes to stderr and `ModelChanged` nowhere: pi has no record for them, and a client that selects a model
 //!   gets the response. Both are visible to subscribers inside the process, as are `SessionCompact`,
 //!   `SessionCompactFailed` and `SessionTree`, which pi tells to extensions only.
