@@ -94,6 +94,8 @@ fn make(parent: &Arc<AgentShared>, note: &SpawnNote, account: Arc<Account>) -> R
     }
     let kin = Kin::child(&parent.kin, &parent.id, note.id.clone(), account);
     let selection = select(parent, &config, spec, &kin)?;
+    // The parent's own prompt is about the parent.
+    config.sections.retain(|section| section.name() != ROLE);
     if let Some(prompt) = &spec.prompt {
         match spec.only_prompt {
             true => config.resources = Arc::new(OnlyPrompt { prompt: prompt.clone(), rest: config.resources }),
@@ -202,12 +204,14 @@ fn record(store: &SessionStore, spec: &SiblingSpec, selection: &Selection) -> Re
 }
 
 /// The section of a sibling's own prompt.
+const ROLE: SectionName = SectionName::of("role");
+
+/// See [`ROLE`].
 struct RolePrompt(String);
 
 impl SectionSource for RolePrompt {
     fn name(&self) -> SectionName {
-        const NAME: SectionName = SectionName::of("role");
-        NAME
+        ROLE
     }
 
     fn text(&self, _: &SectionMoment<'_>) -> Option<String> {
