@@ -6,7 +6,10 @@
 // A benchmark that cannot go on may panic, and prints what it found.
 #![allow(clippy::expect_used, clippy::print_stdout, missing_docs)]
 
-use std::{fs, time::{Duration, Instant}};
+use std::{
+    fs,
+    time::{Duration, Instant},
+};
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -93,7 +96,8 @@ async fn streaming(root: &TempDir) {
 }
 
 fn main() {
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().expect("a runtime");
+    let runtime =
+        tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().expect("a runtime");
     let roots = [(); 2].map(|()| tempfile::tempdir().expect("a folder"));
     runtime.block_on(many(&roots[0]));
     runtime.block_on(streaming(&roots[1]));

@@ -59,12 +59,21 @@ async fn the_tools_are_there_only_when_they_are_asked_for() {
 
 #[tokio::test]
 async fn a_printed_answer_waits_for_background_siblings_and_their_cost_is_counted_once() {
-    let parent = replies([
+    let gate = Gate::closed();
+    let mut script = replies([
         calls([spawn(json!({"background": true, "name": "ann"}))]).usage(10, 1),
         text("waiting").usage(10, 1),
         text("heard").usage(10, 1),
     ]);
-    let sandbox = family(parent, replies([text("from the child").usage(1_000, 100)])).await;
+    let held = gate.clone();
+    let parent = move |request: &Request| {
+        // The sibling answers when its parent has begun to wait.
+        if request.roles().contains(&"tool") {
+            gate.open();
+        }
+        script(request)
+    };
+    let sandbox = family(parent, replies([text("from the child").usage(1_000, 100).begin_at(&held)])).await;
     sandbox.settings(json!({"siblings": {"maxDepth": 1}}));
     let finished = sandbox.run(&["--siblings", "-p", "go"]).await;
     assert_eq!((finished.code, finished.stdout.as_str()), (Some(0), "heard\n"), "{}", finished.stderr);
@@ -79,7 +88,10 @@ async fn a_printed_answer_waits_for_background_siblings_and_their_cost_is_counte
     let kinds: Vec<_> = entries.iter().filter_map(|entry| entry["customType"].as_str()).collect();
     assert_eq!(kinds, ["agent_spawn", "agent_end", "agents"]);
     let usage: Vec<_> = entries.iter().filter(|entry| entry["type"] == "usage").collect();
-    assert_eq!((usage.len(), &usage[0]["kind"], &usage[0]["usage"]["totalTokens"]), (1, &json!("agent"), &json!(1_100)));
+    assert_eq!(
+        (usage.len(), &usage[0]["kind"], &usage[0]["usage"]["totalTokens"]),
+        (1, &json!("agent"), &json!(1_100))
+    );
     let spawned = entries.iter().find(|entry| entry["customType"] == "agent_spawn").unwrap();
     let header = &lines(Path::new(spawned["data"]["sessionFile"].as_str().unwrap()))[0];
     assert_eq!((&header["type"], &header["parentSession"]), (&json!("session"), &json!(file.display().to_string())));
@@ -108,7 +120,10 @@ async fn a_client_spawns_waits_lists_reads_and_stops() {
     assert_eq!(sent["data"], json!({"receipt": "delivered", "task": 2}), "{sent}");
     let listed = rpc.request(json!({"type": "list_agents"})).await;
     let agent = &listed["data"]["agents"][0];
-    assert_eq!((&agent["state"], &agent["role"], &agent["title"]), (&json!("running"), &json!("worker"), &json!("CHILD: work")));
+    assert_eq!(
+        (&agent["state"], &agent["role"], &agent["title"]),
+        (&json!("running"), &json!("worker"), &json!("CHILD: work"))
+    );
     assert_eq!((&listed["data"]["running"], &listed["data"]["maxRunning"]), (&json!(1), &json!(8)));
     let request = sandbox.server.request(1).await;
     let stopped = rpc.request(json!({"type": "stop_agent", "agentIds": ["ann"]})).await;
@@ -116,7 +131,8 @@ async fn a_client_spawns_waits_lists_reads_and_stops() {
     assert_eq!(stopped["data"]["ends"][0]["outcome"], outcome, "{stopped}");
     request.closed().await;
     let page = rpc.request(json!({"type": "agent_transcript", "agentId": "ann", "from": 1, "limit": 2})).await;
-    let roles: Vec<_> = page["data"]["messages"].as_array().unwrap().iter().map(|message| message["role"].clone()).collect();
+    let roles: Vec<_> =
+        page["data"]["messages"].as_array().unwrap().iter().map(|message| message["role"].clone()).collect();
     assert_eq!((roles, &page["data"]["total"]), (vec![json!("assistant"), json!("user")], &json!(4)), "{page}");
     let dead = rpc.request(json!({"type": "send_agent", "agentId": "ann", "message": "x"})).await;
     assert_eq!(dead["data"], json!({"receipt": "dead"}));
@@ -163,7 +179,10 @@ async fn fc_094_eight_siblings_in_one_folder_add_and_commit_and_none_fails() {
     let sandbox = family(replies([calls(spawns), text("done")]), |request: &Request| {
         let n = request.texts("user")[0].split(' ').nth(1).unwrap().to_owned();
         match request.results().len() {
-            0 => calls([call("bash", json!({"command": format!("echo {n} > f{n} && git add f{n} && git commit -q -m c{n}")}))]),
+            0 => calls([call(
+                "bash",
+                json!({"command": format!("echo {n} > f{n} && git add f{n} && git commit -q -m c{n}")}),
+            )]),
             _ => text(&request.results()[0]),
         }
     })
@@ -209,7 +228,8 @@ async fn a_sibling_in_a_worktree_leaves_a_patch_that_can_be_merged_and_conflicts
     rpc.request(json!({"type": "stop_agent"})).await;
     assert!(!worktree.exists() && patch.is_file(), "the patch stays");
     let outside = family(replies([text("x")]), replies([text("x")])).await;
-    let refused = outside.rpc(&[]).await.request(json!({"type": "spawn_agent", "task": "CHILD", "isolation": "worktree"})).await;
+    let refused =
+        outside.rpc(&[]).await.request(json!({"type": "spawn_agent", "task": "CHILD", "isolation": "worktree"})).await;
     assert!(refused["error"].as_str().unwrap().contains("is in no git repository"), "fc_095: {refused}");
     assert_eq!(outside.server.count(), 0, "no fallback");
 }

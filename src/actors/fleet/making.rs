@@ -54,12 +54,7 @@ impl Actor for Making {
         Ok(())
     }
 
-    async fn handle(
-        &self,
-        myself: ActorRef<MakeWork>,
-        work: MakeWork,
-        (): &mut (),
-    ) -> Result<(), ActorProcessingErr> {
+    async fn handle(&self, myself: ActorRef<MakeWork>, work: MakeWork, (): &mut ()) -> Result<(), ActorProcessingErr> {
         let MakeWork { parent, note, account, to } = work;
         let (root, id) = (parent.kin.root.clone(), note.id.clone());
         let made = spawn_blocking(move || make(&parent, &note, account)).await;
@@ -78,7 +73,9 @@ fn make(parent: &Arc<AgentShared>, note: &SpawnNote, account: Arc<Account>) -> R
         (Isolation::Shared, None) => None,
         (Isolation::Shared, Some(cwd)) => Some(cwd.clone()).filter(|cwd| *cwd != own.cwd),
         (Isolation::Worktree, None) => Some(worktree::open(&own.cwd, note)?.folder),
-        (Isolation::Worktree, Some(_)) => return Err("a worktree has a folder of its own: leave out the other one".into()),
+        (Isolation::Worktree, Some(_)) => {
+            return Err("a worktree has a folder of its own: leave out the other one".into());
+        }
     };
     let mut config = match cwd {
         None => AgentConfig::clone(own),
