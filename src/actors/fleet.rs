@@ -6,6 +6,27 @@ use dashmap::DashMap;
 use ractor::{Actor, ActorId, ActorProcessingErr, ActorRef, SupervisionEvent};
 use tokio::time::Instant;
 
+mod ending;
+mod ends;
+pub mod family;
+pub mod family_msg;
+pub mod group;
+mod household;
+mod lookout;
+mod mail;
+mod making;
+mod spawner;
+mod spawning;
+mod stopping;
+pub mod strategy;
+mod transcript;
+mod waits;
+mod worktree;
+
+pub use family::Family;
+pub use spawner::AgentSpawner;
+
+use self::{family_msg::FamilyMsg, household::Households};
 use super::{
     address::Addr,
     agent::{Agent, AgentMsg},
@@ -57,6 +78,8 @@ pub enum FleetMsg {
     Idle(Arc<str>),
     /// An agent that is to go had its time.
     SettleOver(Arc<str>),
+    /// Something about siblings.
+    Family(Box<FamilyMsg>),
 }
 
 /// An agent to be opened.
@@ -105,6 +128,8 @@ pub struct FleetState {
     farewells: HashMap<ActorId, Arc<str>>,
     /// Set when the fleet is being shut down: who wants to know.
     closing: Option<Option<ReplyTo>>,
+    /// Spawns, messages and ends of siblings that are under way.
+    households: Households,
 }
 
 /// An agent on its way out.
@@ -142,12 +167,16 @@ impl Actor for Fleet {
             leaving: HashMap::new(),
             farewells: HashMap::new(),
             closing: None,
+            households: Households::default(),
             agents,
         };
         // After a restart of the fleet, its agents go on.
         let known: Vec<_> = state.agents.iter().map(|entry| entry.value().clone()).collect();
+        for shared in &known {
+            state.start(&myself, shared.clone()).await;
+        }
         for shared in known {
-            state.start(&myself, shared).await;
+            state.take_up_children(&myself, &shared).await;
         }
         Ok(state)
     }
@@ -169,25 +198,34 @@ impl Actor for Fleet {
                         // Whoever opens a parked agent again wants another try.
                         state.parked.remove(&shared.id);
                         state.histories.remove(&shared.id);
-                        state.agents.insert(shared.id.clone(), shared);
+                        state.agents.insert(shared.id.clone(), shared.clone());
                         reply.send(Ok(Reply::Done));
+                        state.take_up_children(&myself, &shared).await;
                     }
                     Err(exit) => reply.send(Err(CommandError::Refused(exit.cause().to_owned()))),
                 }
             }
-            FleetMsg::Command { agent, command, reply } => state.command(&agent, command, reply),
-            FleetMsg::Gone(id, exit) => state.gone(&myself, id, &exit),
+            FleetMsg::Command { agent, command, reply } => {
+                let aborts = command == Command::Abort;
+                state.command(&agent, command, reply);
+                if aborts {
+                    state.abort_below(&agent);
+                }
+            }
+            FleetMsg::Gone(id, exit) => state.gone(&myself, id, &exit).await,
             // What died while the fleet is being shut down stays dead.
             FleetMsg::Restart(_) if state.closing.is_some() => {}
             FleetMsg::Restart(agent) => {
                 let shared = state.agents.get(&agent).map(|entry| entry.value().clone());
                 if let Some(shared) = shared {
-                    state.start(&myself, shared).await;
+                    state.start(&myself, shared.clone()).await;
+                    state.take_up_children(&myself, &shared).await;
                 }
             }
             FleetMsg::Close(close) => {
                 let CloseAgent { agent, farewell, reply } = *close;
                 if state.members.values().any(|member| member.id == agent) {
+                    state.leave_below(&myself, &agent, &farewell);
                     state.leave(&myself, &agent, farewell, Some(reply));
                 } else {
                     state.forget(&agent);
@@ -195,7 +233,10 @@ impl Actor for Fleet {
                 }
             }
             FleetMsg::ShutDown(reply) => state.shut_down(&myself, reply),
+            // The end of its task is stored while its parent is still there.
+            FleetMsg::Idle(agent) if state.owes_end(&agent) => {}
             FleetMsg::Idle(agent) => state.farewell(&myself, &agent).await,
+            FleetMsg::Family(message) => state.family(&myself, *message).await,
             FleetMsg::SettleOver(agent) => state.ready(&agent),
         }
         Ok(())
@@ -217,6 +258,7 @@ impl Actor for Fleet {
 impl FleetState {
     async fn try_start(&mut self, myself: &ActorRef<FleetMsg>, shared: Arc<AgentShared>) -> Result<(), Exit> {
         let id = shared.id.clone();
+        shared.kin.fleet.fill(Addr::of(myself));
         let addr = spawn("Agent", id.to_string(), Agent, shared, myself.get_cell()).await?;
         self.members.insert(addr.id(), Member { addr, id });
         Ok(())
@@ -241,16 +283,26 @@ impl FleetState {
         drop(shared.turn_loop.try_tell(LoopMsg::Command(command, reply)));
     }
 
-    fn gone(&mut self, myself: &ActorRef<FleetMsg>, id: ActorId, exit: &Exit) {
+    async fn gone(&mut self, myself: &ActorRef<FleetMsg>, id: ActorId, exit: &Exit) {
         if let Some(agent) = self.farewells.remove(&id) {
             return self.ready(&agent);
         }
-        let Some(member) = self.members.remove(&id) else { return };
-        if let Some(shared) = self.agents.get(&member.id) {
+        let Some(member) = self.members.remove(&id) else { return self.worker_gone(myself, id).await };
+        let shared = self.agent(&member.id);
+        if let Some(shared) = &shared {
             shared.turn_loop.clear();
         }
         if let Some(leaving) = self.leaving.remove(&member.id) {
             self.forget(&member.id);
+            if let Some(child) = shared.filter(|shared| shared.kin.parent.is_some()) {
+                self.child_closed(myself, &(child.kin.root.clone(), child.kin.id.clone())).await;
+                // It may be the last that its parent waits for.
+                if let Some(parent) = &child.kin.parent
+                    && self.leaving.get(parent).is_some_and(|leaving| leaving.step == LeavingStep::Ready)
+                {
+                    self.ready(parent);
+                }
+            }
             if let Some(reply) = leaving.reply {
                 reply.send(Ok(Reply::Done));
             }
@@ -281,7 +333,14 @@ impl FleetState {
                 myself.send_after(wait, move || FleetMsg::Restart(agent));
             }
             RestartDecision::Leave => drop(self.agents.remove(agent)),
-            RestartDecision::GiveUp => self.park(agent, exit.cause()),
+            RestartDecision::GiveUp => {
+                self.park(agent, exit.cause());
+                let child = self.agent(agent).filter(|shared| shared.kin.parent.is_some());
+                if let Some(child) = child {
+                    let cause = format!("it failed too often: {}", exit.cause());
+                    self.fail(myself, &(child.kin.root.clone(), child.kin.id.clone()), &cause);
+                }
+            }
         }
     }
 
@@ -355,6 +414,9 @@ impl FleetState {
         let Some(leaving) = self.leaving.get_mut(agent) else { return };
         leaving.step = LeavingStep::Ready;
         let alone = self.closing.is_none();
+        if alone && self.has_open_children(agent) {
+            return;
+        }
         if alone || self.leaving.values().all(|leaving| leaving.step == LeavingStep::Ready) {
             for member in self.members.values().filter(|member| !alone || member.id == *agent) {
                 member.addr.actor().stop(None);

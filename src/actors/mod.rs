@@ -9,11 +9,13 @@
 //! | [`extension_commands`], [`extension_host`], [`call_watch`] | their slash commands, the agents as they reach them, model calls as they see them |
 //! | [`compaction`] | what a compaction folds away, what a branch that is left comes to, and the requests for summaries |
 //! | [`agent_factory`], [`opening`] | what makes an agent on a session; how it is opened and closed while the program runs |
+//! | [`account`], [`family_board`], [`family_notes`], [`kin`], [`sibling_news`] | siblings: what they may use, what is known of them, what sessions tell of them; [`fleet`] has the actors |
 //! | [`dispatch`] | where a request of a virtual model goes |
 //! | [`front`] | those who give agents work and show what they do |
 //! | [`turn`], [`turn_io`], [`queues`], [`batch`], [`retry`], [`rounds`], [`resume`], [`route_facts`], [`job_news`], [`navigation`], [`restart`] | pure: the turn loop's machine and its parts, the restart policy |
 //! | [`address`], [`reply`], [`spawn`], [`subscriber`], [`shared`], [`trace`] | how actors are addressed, answered, started and watched; what those of an agent share |
 
+pub mod account;
 pub mod address;
 pub mod agent;
 pub mod agent_factory;
@@ -31,6 +33,8 @@ pub mod extension_commands;
 pub mod extension_host;
 pub mod extension_worker;
 pub mod extensions;
+pub mod family_board;
+pub mod family_notes;
 pub mod farewell;
 pub mod fleet;
 pub mod front;
@@ -38,6 +42,7 @@ pub mod input_guard;
 pub mod job_news;
 pub mod job_worker;
 pub mod jobs;
+pub mod kin;
 pub mod navigation;
 pub mod opening;
 pub mod prepare;
@@ -53,7 +58,9 @@ pub mod route_facts;
 pub mod runtime;
 pub mod session_writer;
 pub mod shared;
+pub mod sibling_news;
 pub mod spawn;
+mod spending;
 pub mod store_check;
 pub mod subscriber;
 #[cfg(test)]

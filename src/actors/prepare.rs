@@ -102,6 +102,10 @@ async fn prepare(work: PrepareWork) -> Result<ReadyRequest, Failure> {
     let PrepareWork { shared, tree, mut model, mut thinking, system_prompt, cancel, asking, .. } = work;
     let config = &shared.config;
     shared.subscribers.wait_low().await;
+    shared.kin.gate.pass(|| shared.kin.tell_held()).await;
+    if let Some(exhausted) = shared.kin.account.exhausted() {
+        return Err(Failure::new(FailureClass::Budget, exhausted.text()));
+    }
     // What was registered, or read again, since the model was selected counts. Ids that only the user knows stay.
     model = config.catalogue.now().find(&model.reference()).unwrap_or(model);
     let mut messages = tree.context().messages;

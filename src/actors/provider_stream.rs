@@ -14,6 +14,7 @@ use super::{
     address::Recipient,
     dispatch::Routed,
     shared::AgentShared,
+    spending::Spending,
     turn_io::{Input, Work},
 };
 use crate::{
@@ -79,6 +80,8 @@ async fn relay(work: StreamWork) {
     let mut stream = provider.stream(request);
     let mut started = false;
     let mut end = None;
+    let mut spending =
+        Spending::begin(&shared.kin.account, &model, shared.tree().map_or(0, |tree| tree.context_tokens()));
     while let Some(batch) = stream.next().await {
         let mut events = Vec::with_capacity(batch.len());
         for event in batch {
@@ -94,6 +97,9 @@ async fn relay(work: StreamWork) {
                 StreamEvent::Failed { message, failure } => end = Some((message, Some(failure))),
                 event => events.push(event),
             }
+        }
+        if spending.passes_a_limit(&events) {
+            cancel.cancel();
         }
         if !events.is_empty() {
             // When permits have run out, an abort must still get through: then the rest is passed on without one.
@@ -120,6 +126,7 @@ async fn relay(work: StreamWork) {
         };
         (Arc::new(message), Some(Failure::new(FailureClass::ProtocolError, text)))
     });
+    let (message, failure) = spending.end(message, failure);
     let fallback = account(&shared, &model.reference(), failure.as_ref(), routed.as_ref());
     // When the loop is gone, so is this worker: its death is under way.
     let hidden = failure.is_none() && is_silent_overflow(&message, model.context_window);

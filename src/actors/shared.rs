@@ -19,9 +19,11 @@ use super::{
     extension::ExtMsg,
     extension_host::Host,
     jobs::JobsMsg,
+    kin::{FamilyStart, Kin},
     retry::RetrySettings,
     route_facts::last_dispatch,
     session_writer::{SessionPlace, WriterMsg},
+    sibling_news::SiblingNews,
     subscriber::{STREAM_PERMITS, SubscriberKind, Subscribers},
     turn_loop::LoopMsg,
 };
@@ -35,6 +37,7 @@ use crate::{
         event::{NoticeLevel, Seq},
         route::VIRTUAL_API,
         section::{self, SectionMoment, SectionSource},
+        sibling::{Outcome, SiblingEnd},
         wire::CommandInfo,
     },
     providers::{CacheRetention, Provider, RequestRetry, Timeouts, catalogue::LiveCatalogue},
@@ -117,6 +120,7 @@ pub trait SettingsSink: Send + Sync {
 }
 
 /// What an agent is made of. Fixed for its life.
+#[derive(Clone)]
 pub struct AgentConfig {
     /// The folder that it works in.
     pub cwd: PathBuf,
@@ -264,13 +268,55 @@ pub struct AgentShared {
     pub file_memory: Arc<FileMemory>,
     /// Its background jobs.
     pub job_board: Arc<JobBoard>,
+    /// Its family, its place there, and what it may use.
+    pub kin: Kin,
     selection: Mutex<Selection>,
 }
 
 impl AgentShared {
-    /// A new agent's.
+    /// A new agent's, which can have siblings in its own folder only.
     #[must_use]
     pub fn new(id: Arc<str>, config: Arc<AgentConfig>, place: SessionPlace, selection: Selection) -> Arc<Self> {
+        Self::of_family(id, config, place, selection, FamilyStart::default())
+    }
+
+    /// A new agent's that is the root of a family.
+    #[must_use]
+    pub fn of_family(
+        id: Arc<str>,
+        config: Arc<AgentConfig>,
+        place: SessionPlace,
+        selection: Selection,
+        start: FamilyStart,
+    ) -> Arc<Self> {
+        let kin = Kin::root(&id, start, &place.store.view());
+        let shared = Self::with(id, config, place, selection, kin);
+        let asker = Arc::downgrade(&shared);
+        shared.config.questions.register(&shared.id, move |event| {
+            // An agent that is gone has nobody who watches it.
+            if let Some(shared) = asker.upgrade() {
+                shared.publish(vec![event]);
+            }
+        });
+        shared
+    }
+
+    /// A new sibling's. Its questions go to those who watch the root.
+    #[must_use]
+    pub fn child(
+        id: Arc<str>,
+        config: Arc<AgentConfig>,
+        place: SessionPlace,
+        selection: Selection,
+        kin: Kin,
+    ) -> Arc<Self> {
+        let name = kin.board.look(&kin.id, |member| member.spec().name.clone()).flatten();
+        let label = name.map_or_else(|| kin.id.to_string(), |name| format!("{} ({name})", kin.id));
+        config.questions.register_below(&id, &kin.root, label);
+        Self::with(id, config, place, selection, kin)
+    }
+
+    fn with(id: Arc<str>, config: Arc<AgentConfig>, place: SessionPlace, selection: Selection, kin: Kin) -> Arc<Self> {
         let shared = Arc::new(Self {
             id,
             config,
@@ -290,14 +336,8 @@ impl AgentShared {
             tree: watch::Sender::new(None),
             file_memory: Arc::default(),
             job_board: Arc::default(),
+            kin,
             selection: Mutex::new(selection),
-        });
-        let asker = Arc::downgrade(&shared);
-        shared.config.questions.register(&shared.id, move |event| {
-            // An agent that is gone has nobody who watches it.
-            if let Some(shared) = asker.upgrade() {
-                shared.publish(vec![event]);
-            }
         });
         shared.config.backstage.attach(shared.id.clone(), Host::of(&shared));
         for observer in &shared.config.observers {
@@ -315,6 +355,15 @@ impl AgentShared {
             });
         }
         shared
+    }
+
+    /// Whether its model is still to hear of siblings: of one that works, or of an end that will wake it.
+    #[must_use]
+    pub fn awaits_siblings(&self) -> bool {
+        let Kin { board, id, .. } = &self.kin;
+        let wakes = |end: &SiblingEnd| !matches!(end.outcome, Outcome::Stopped { .. });
+        let untold = || self.tree().is_some_and(|tree| SiblingNews::of(&tree).untold(board, id).iter().any(wakes));
+        board.awaits_news(id) || (!board.children(id).is_empty() && untold())
     }
 
     /// Publishes events, in order.

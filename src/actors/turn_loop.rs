@@ -10,6 +10,7 @@ mod intake;
 mod moves;
 mod navigate;
 mod restored;
+mod siblings;
 mod spans;
 mod undo;
 mod workers;
@@ -37,6 +38,7 @@ use super::{
     resume::{self, Resume},
     session_writer::{ResumeFacts, WriterMsg},
     shared::AgentShared,
+    sibling_news::SiblingNews,
     spawn::ended,
     turn::Turn,
     turn_io::{Effect, Input, NewEntry, Ticket, Work},
@@ -90,6 +92,8 @@ pub enum LoopMsg {
     Admitted(Admission),
     /// A command.
     Command(Command, ReplyTo),
+    /// A sibling's task has ended: when nothing runs, the model is woken to hear of it.
+    News,
     /// What became of an undo.
     Undone(Box<Result<Undone, CommandError>>),
     /// What the compactor says about leaving a branch, under the number of the question.
@@ -127,6 +131,10 @@ pub struct LoopState {
     declared: SystemState,
     /// What the branch tells of background jobs.
     job_news: JobNews,
+    /// What the branch tells of the ends of siblings.
+    sibling_news: SiblingNews,
+    /// The last trace was aborted, or failed: nobody is woken right behind it.
+    rests: bool,
     ready: Option<Box<ReadyRequest>>,
     worker: Option<Worker>,
     /// A move that is under way; the machine waits in it.
@@ -166,6 +174,8 @@ impl Actor for TurnLoop {
             early: Vec::new(),
             declared: SystemState::default(),
             job_news: JobNews::default(),
+            sibling_news: SiblingNews::default(),
+            rests: false,
             ready: None,
             worker: None,
             aside: None,
@@ -202,6 +212,7 @@ impl Actor for TurnLoop {
                 state.append(work, entries);
             }
             LoopMsg::Admitted(admission) => state.admitted(&myself, admission).await,
+            LoopMsg::News => state.tell_news(&myself).await,
             LoopMsg::Undone(result) => state.undone(&myself, *result).await,
             LoopMsg::Left(number, left) => state.left(&myself, number, *left).await,
             LoopMsg::Moved(result) => state.moved(&myself, result).await,
@@ -238,6 +249,7 @@ impl LoopState {
         let disposition = |prompt| if prompt { Disposition::Started } else { Disposition::Queued };
         self.taken = facts.accepted.into_iter().map(|(op, prompt)| (op, disposition(prompt))).collect();
         self.job_news = JobNews::of(&facts.tree);
+        self.sibling_news = SiblingNews::of(&facts.tree);
         self.shared.job_board.number_after(self.job_news.last_number());
         let branch = || facts.tree.ancestors().map(|entry| entry.entry());
         let (mut position, attempt) = resume::position(branch, stored_failure);
@@ -264,6 +276,7 @@ impl LoopState {
         });
         if !facts.active {
             self.shared.bus.tell(BusMsg::Idle);
+            self.shared.kin.tell_idle();
         }
         let resume = Resume { active: facts.active, prompt: facts.prompt, queues, held: facts.held, position, attempt };
         let (retry, compacts) = (selection.retry, selection.auto_compaction);
@@ -288,6 +301,7 @@ impl LoopState {
             }
             for entry in entries {
                 self.job_news.read(&entry.body);
+                self.sibling_news.read(&entry.body);
                 if let EntryBody::Message { message: AgentMessage::System(system) } = &entry.body {
                     self.declared.apply(system);
                 }

@@ -53,6 +53,25 @@ impl Questions {
         self.state().agents.insert(agent.to_owned(), Arc::new(publish));
     }
 
+    /// Events of an agent go where those of `above` go; its questions say who asks.
+    pub fn register_below(&self, agent: &str, above: &str, label: String) {
+        let Some(publish) = self.state().agents.get(above).cloned() else { return };
+        self.register(agent, move |event| {
+            publish(match event {
+                Event::QuestionAsked { question } => {
+                    let title = format!("{label}: {}", question.title);
+                    Event::QuestionAsked { question: Arc::new(Question { title, ..(*question).clone() }) }
+                }
+                event => event,
+            });
+        });
+    }
+
+    /// An agent is gone for good.
+    pub fn forget(&self, agent: &str) {
+        self.state().agents.remove(agent);
+    }
+
     /// A front says that from now on it shows questions and brings answers.
     pub fn attend(&self) {
         self.0.attended.store(true, Ordering::Release);

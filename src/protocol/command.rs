@@ -11,6 +11,7 @@ use super::{
     navigation::{Navigate, Navigated},
     permission::PermissionMode,
     question::{Answer, QuestionId},
+    sibling::SiblingReply,
 };
 
 /// Which queue a message waits in.
@@ -64,6 +65,10 @@ pub struct Input {
     /// It is taken as it stands: it names no command, skill or template.
     #[serde(default)]
     pub verbatim: bool,
+    /// The id that its message is to have in the session, for whoever must find it there: with such an id the operation
+    /// is carried out once over all processes that open the session, not only in this one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub entry_id: Option<EntryId>,
 }
 
 impl Input {
@@ -278,6 +283,8 @@ pub enum Reply {
     Navigated(Box<Navigated>),
     /// The stored entry's id.
     Entry(super::entry::EntryId),
+    /// What a command about siblings gave.
+    Sibling(Box<SiblingReply>),
     /// A file that was written.
     Path(std::path::PathBuf),
 }

@@ -8,6 +8,7 @@ use serde_json::Value;
 use super::{
     message::{AgentMessage, Content},
     model::ThinkingLevel,
+    sibling::SiblingId,
     system::SystemMessage,
     usage::Usage,
 };
@@ -64,6 +65,31 @@ pub struct SessionHeader {
     /// The session that it was forked from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent_session: Option<String>,
+    /// Whose session it is, when another agent spawned it. Other programs skip it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<Arc<AgentHeader>>,
+}
+
+/// What the session of a sibling says about it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct AgentHeader {
+    /// Its id in its family.
+    pub id: SiblingId,
+    /// Its own name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// What it is for.
+    pub role: String,
+    /// The key that it was spawned with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub key: Option<String>,
+    /// The id of its parent.
+    pub parent_id: SiblingId,
+    /// The id of the session of the family's root.
+    pub root_id: String,
+    /// Generations above it.
+    pub depth: u32,
 }
 
 /// One line of a session file after the header.

@@ -16,6 +16,7 @@ use super::{
     question::{Question, QuestionId},
     run_messages::RunMessages,
     session_change::SessionStartReason,
+    sibling::{SiblingEnd, SiblingStatus},
     stream::StreamEvent,
     tool::ToolOutput,
     usage::Usage,
@@ -309,6 +310,23 @@ pub enum Event {
         /// What, and what to do.
         text: String,
     },
+    /// An agent below this one was spawned, or goes on after a restart.
+    SiblingStart {
+        /// As it is now.
+        sibling: Arc<SiblingStatus>,
+    },
+    /// An agent below this one does something else, or went on; told a few times a second at most.
+    SiblingUpdate {
+        /// As it is now.
+        sibling: Arc<SiblingStatus>,
+    },
+    /// A task of an agent below this one has ended.
+    SiblingEnd {
+        /// How.
+        end: Arc<SiblingEnd>,
+        /// The agent, as it is now.
+        sibling: Arc<SiblingStatus>,
+    },
     /// A part of the agent died and was started again.
     Restarted {
         /// The part.
@@ -412,6 +430,7 @@ impl Event {
                 | Self::ToolExecutionUpdate { .. }
                 | Self::BashExecutionUpdate { .. }
                 | Self::ProviderStreamEvent { .. }
+                | Self::SiblingUpdate { .. }
         )
     }
 
@@ -432,6 +451,8 @@ impl Event {
                     .sum(),
                 Self::BashExecutionUpdate { delta, .. } => delta.len(),
                 Self::ProviderStreamEvent { data, .. } => data.len(),
+                Self::SiblingStart { .. } | Self::SiblingUpdate { .. } => 512,
+                Self::SiblingEnd { end, .. } => 512 + end.text.len(),
                 _ => 0,
             }
     }

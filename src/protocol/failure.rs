@@ -2,6 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
+/// What the text of a failure by a budget begins with: after a restart the stored text tells the class.
+pub const OUT_OF_BUDGET: &str = "Out of budget";
+
 /// The kind of a failed model call. What may be retried follows from it alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -38,6 +41,8 @@ pub enum FailureClass {
     ProtocolError,
     /// An unknown or odd stop reason.
     ProviderStop,
+    /// A limit that the user or a parent agent set is reached.
+    Budget,
     /// The caller cancelled.
     Aborted,
     /// A defect of ours: a worker panicked or was killed.
@@ -65,6 +70,7 @@ impl FailureClass {
             Self::ToolUseFailed => "tool_use_failed",
             Self::ProtocolError => "protocol_error",
             Self::ProviderStop => "provider_stop",
+            Self::Budget => "budget",
             Self::Aborted => "aborted",
             Self::Internal => "internal",
         }

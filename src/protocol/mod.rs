@@ -26,6 +26,7 @@ pub mod route;
 pub mod run_messages;
 pub mod section;
 pub mod session_change;
+pub mod sibling;
 pub mod stream;
 pub mod system;
 pub mod time;

@@ -6,6 +6,7 @@ use super::{
     event::{CallLabel, Event, Published, Seq},
     message::AgentMessage,
     question::Question,
+    sibling::SiblingStatus,
     stream::PartialMessage,
     tool::ToolOutput,
 };
@@ -33,6 +34,8 @@ pub struct View {
     pub follow_up: Vec<String>,
     /// Why the agent is no longer run.
     pub parked: Option<String>,
+    /// The agents below it, parents before their children.
+    pub siblings: Vec<Arc<SiblingStatus>>,
 }
 
 impl View {
@@ -46,6 +49,7 @@ impl View {
                 *self = Self {
                     seq: self.seq,
                     parked: self.parked.take(),
+                    siblings: std::mem::take(&mut self.siblings),
                     steering: queues.0,
                     follow_up: queues.1,
                     ..Self::default()
@@ -74,6 +78,12 @@ impl View {
             }
             Event::QuestionAsked { question } => self.questions.push(question.clone()),
             Event::QuestionClosed { id } => self.questions.retain(|question| question.id != *id),
+            Event::SiblingStart { sibling } | Event::SiblingUpdate { sibling } | Event::SiblingEnd { sibling, .. } => {
+                match self.siblings.binary_search_by(|known| known.id.cmp(&sibling.id)) {
+                    Ok(place) => self.siblings[place] = sibling.clone(),
+                    Err(place) => self.siblings.insert(place, sibling.clone()),
+                }
+            }
             Event::CompactionStart { .. } => self.compacting = true,
             Event::CompactionEnd { .. } => self.compacting = false,
             Event::AutoRetryStart { attempt, .. } => {

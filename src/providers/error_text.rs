@@ -4,7 +4,7 @@
 //! messages. Quota texts are looked at first, because they often speak of rate limits too.
 
 use super::overflow::is_overflow_text;
-use crate::protocol::FailureClass;
+use crate::protocol::{FailureClass, failure::OUT_OF_BUDGET};
 
 /// What [`classify_text`] makes of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -168,6 +168,9 @@ const UNITS: &[&str] = &[
 /// Reads an error text of `provider`. A text that says nothing known is final.
 #[must_use]
 pub fn classify_text(text: &str, provider: &str) -> TextVerdict {
+    if text.starts_with(OUT_OF_BUDGET) {
+        return TextVerdict { class: FailureClass::Budget, retryable: false };
+    }
     if is_overflow_text(text, provider) {
         return TextVerdict { class: FailureClass::ContextOverflow, retryable: false };
     }

@@ -6,7 +6,10 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
-use super::{Failure, FileMemory, Progress, jobs::JobHost, operations::Operations, paths, picture::PicturePolicy};
+use super::{
+    Failure, FileMemory, Progress, jobs::JobHost, operations::Operations, paths, picture::PicturePolicy,
+    siblings::Spawner,
+};
 
 /// All that a call may know and use.
 #[derive(Clone)]
@@ -72,4 +75,8 @@ pub struct SessionFacts {
     pub file_memory: Option<Arc<FileMemory>>,
     /// Who keeps background jobs; none: there cannot be any.
     pub jobs: Option<Arc<dyn JobHost>>,
+    /// Who spawns siblings; none: there cannot be any.
+    pub siblings: Option<Arc<dyn Spawner>>,
+    /// Other agents work in the same folder: commands of git wait for each other.
+    pub shares_folder: bool,
 }

@@ -9,7 +9,7 @@
 //!   are active;
 //! - [`operations`]: files, searches and processes.
 //!
-//! The tools: [`read`], [`mod@write`], [`edit`], [`bash`], [`grep`], [`find`], [`ls`], [`jobs`]; and [`user_bash`], which
+//! The tools: [`read`], [`mod@write`], [`edit`], [`bash`], [`grep`], [`find`], [`ls`], [`jobs`], [`siblings`]; and [`user_bash`], which
 //! runs a person's commands in the same way.
 //!
 //! Before a call: [`permissions`], rules about what may run.
@@ -38,6 +38,7 @@ pub mod encoding;
 pub mod failure;
 pub mod file_memory;
 pub mod find;
+mod git_turn;
 pub mod grep;
 pub mod jobs;
 mod listing;
@@ -52,6 +53,7 @@ pub mod progress;
 pub mod read;
 pub mod registry;
 pub mod selection;
+pub mod siblings;
 #[cfg(test)]
 mod testing;
 pub mod tool;

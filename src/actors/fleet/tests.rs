@@ -1,3 +1,9 @@
+mod family;
+mod limits;
+mod restarts;
+mod siblings;
+mod stops;
+
 use serde_json::json;
 
 use super::*;

@@ -336,7 +336,7 @@ impl LoopState {
 }
 
 /// What a message of an extension becomes on its way in.
-fn pending_message(message: CustomMessage) -> Pending {
+pub(super) fn pending_message(message: CustomMessage) -> Pending {
     Pending {
         op: uuid::Uuid::now_v7().to_string(),
         entry_id: EntryId::from(uuid::Uuid::new_v4().simple().to_string()[..8].to_owned()),

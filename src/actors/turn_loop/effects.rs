@@ -44,6 +44,7 @@ impl LoopState {
                     *messages = mem::take(messages).read_from(Arc::new(Stored(tree)));
                 }
                 self.spans.note(&self.shared.id, &event);
+                self.note_rest(&event);
                 events.push(event);
                 continue;
             }
@@ -99,7 +100,10 @@ impl LoopState {
                 myself.send_after(Duration::from_millis(ms), move || LoopMsg::Input(Input::TimeUp { work }));
             }
             Effect::Cancel => self.cancel(myself),
-            Effect::Settle => self.shared.writer.tell(WriterMsg::Settled),
+            Effect::Settle => {
+                self.shared.writer.tell(WriterMsg::Settled);
+                self.settled();
+            }
         }
         None
     }
@@ -113,7 +117,12 @@ impl LoopState {
         declare: bool,
     ) -> Option<Input> {
         if declare {
-            let news = self.job_news.news(&self.shared.job_board).map(NewEntry::from);
+            let kin = &self.shared.kin;
+            // What wakes the model tells the ends itself.
+            let mut told = self.sibling_news.clone();
+            entries.iter().for_each(|entry| told.read(&entry.body));
+            let siblings = told.news(&kin.board, &kin.id);
+            let news = self.job_news.news(&self.shared.job_board).into_iter().chain(siblings).map(NewEntry::from);
             entries.splice(0..0, self.declaration().into_iter().chain(news));
         }
         if entries.is_empty() {
@@ -147,7 +156,8 @@ impl LoopState {
 
     async fn ask(&mut self, myself: &ActorRef<LoopMsg>, work: Work, ask: Ask) -> Option<Input> {
         if !self.shared.config.chain.has(ask.point()) {
-            return Some(Input::Asked { work, verdict: None });
+            let verdict = self.settle_verdict(&ask);
+            return Some(Input::Asked { work, verdict });
         }
         let ask = match ask {
             Ask::BeforeAgentStart(mut ask) => {

@@ -9,6 +9,7 @@ use crate::{
     actors::{
         address::{Addr, Recipient},
         asker::{AskWork, Asker},
+        fleet::AgentSpawner,
         job_worker::AgentJobs,
         prepare::{Prepare, PrepareWork, command_environment},
         provider_stream::{ProviderStream, StreamWork},
@@ -165,6 +166,10 @@ impl LoopState {
         facts.model = model.map(|model| (model.provider.clone(), model.id.clone()));
         facts.file_memory = Some(self.shared.file_memory.clone());
         facts.jobs = Some(Arc::new(AgentJobs::of(&self.shared)));
+        if self.shared.kin.may_spawn() {
+            facts.siblings = Some(Arc::new(AgentSpawner::of(&self.shared)));
+        }
+        facts.shares_folder = self.shared.kin.board.counts().0 > 0;
         ToolContext {
             tool_call_id: String::new(),
             arguments: serde_json::Map::new(),

@@ -174,6 +174,11 @@ fn write_session_event(event: &Event, out: &mut Vec<u8>) {
             .field("unsavedEntries", unsaved)
             .optional("reason", reason.as_ref())
             .end(),
+        Event::SiblingStart { sibling } => Record::of_type("sibling_start", out).field("sibling", sibling).end(),
+        Event::SiblingUpdate { sibling } => Record::of_type("sibling_update", out).field("sibling", sibling).end(),
+        Event::SiblingEnd { end, sibling } => {
+            Record::of_type("sibling_end", out).field("end", end).field("sibling", sibling).end();
+        }
         Event::Restarted { actor, cause } => {
             Record::of_type("restart", out).field("actor", actor).field("cause", cause).end();
         }

@@ -6,6 +6,7 @@
 //! | `request` | [`parse_line`]: one line of a client becomes a [`Request`], an answer to a dialog, or a refusal |
 //! | `fields` | taking typed fields out of a request |
 //! | `response` | [`Response`], [`write_response`] and the data that each command gives back |
+//! | `siblings` | the commands about siblings |
 //! | `tree` | the nested form of a session's tree, written without recursion |
 //! | `ui` | the questions that extensions ask through a client |
 //! | `lenient` | JSON as other programs write it: bad UTF-8 and half surrogate pairs |
@@ -22,6 +23,7 @@
 //!   says which part of the agent died and why, `parked` that it is no longer run, `gap` which updates a lagging reader
 //!   missed, `saving_changed` that the disk refuses the session (or takes it again) and how many entries are in memory
 //!   only. `get_state` has `unsavedEntries` and `readOnly` when they are not zero and false.
+//! - `sibling_start`, `sibling_update` and `sibling_end` are ours, too: what the agents below this one do.
 //! - `Notice` goes to stderr and `ModelChanged` nowhere: pi has no record for them, and a client that selects a model
 //!   gets the response. Both are visible to subscribers inside the process, as are `SessionCompact`,
 //!   `SessionCompactFailed` and `SessionTree`, which pi tells to extensions only.
@@ -32,6 +34,7 @@ mod json;
 pub mod lenient;
 mod request;
 mod response;
+mod siblings;
 mod tree;
 mod ui;
 

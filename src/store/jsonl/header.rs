@@ -1,12 +1,12 @@
 //! The first line of a session file.
 
-use std::path::Path;
+use std::{path::Path, sync::Arc};
 
 use serde::Deserialize;
 use serde_json::Value;
 
 use super::VERSION;
-use crate::protocol::entry::SessionHeader;
+use crate::protocol::entry::{AgentHeader, SessionHeader};
 
 /// The header that `line` is; `None` when it is none.
 #[must_use]
@@ -23,6 +23,7 @@ pub fn parse(line: &str) -> Option<SessionHeader> {
         timestamp: text("timestamp").unwrap_or_default(),
         cwd: text("cwd").unwrap_or_default(),
         parent_session: text("parentSession"),
+        agent: value.get("agent").and_then(|agent| AgentHeader::deserialize(agent).ok()).map(Arc::new),
     })
 }
 
@@ -45,6 +46,7 @@ pub fn recover(fragment: &str, path: Option<&Path>) -> Option<SessionHeader> {
         timestamp: field("timestamp").unwrap_or_default(),
         cwd: field("cwd")?,
         parent_session: field("parentSession"),
+        agent: None,
     })
 }
 

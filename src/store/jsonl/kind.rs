@@ -6,6 +6,18 @@ use crate::protocol::{AgentMessage, EntryBody};
 /// them among all others.
 pub const JOBS_TOOL: &str = "jobs";
 
+/// The tools whose results may tell how tasks of siblings ended. Found in the same way.
+pub const AGENT_TOOLS: [&str; 3] = ["agent_spawn", "agent_wait", "agent_stop"];
+
+/// The custom type of the entry that notes a sibling.
+pub const AGENT_SPAWN: &str = "agent_spawn";
+
+/// Whether results of the tool tell what goes on beside the conversation.
+#[must_use]
+pub fn tells_of_work(tool: &str) -> bool {
+    tool == JOBS_TOOL || AGENT_TOOLS.contains(&tool)
+}
+
 /// The kind of an entry, known for each line of a session before its content is parsed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum EntryKind {

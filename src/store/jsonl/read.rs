@@ -54,7 +54,7 @@ pub struct Line {
     pub parent: Option<EntryId>,
     /// Its kind.
     pub kind: EntryKind,
-    /// It is a result of the tool that tells of background jobs.
+    /// It is a result of a tool that tells of work beside the conversation.
     pub of_jobs: bool,
     /// Its text.
     pub text: LineText,

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::kind::{EntryKind, JOBS_TOOL};
+use super::kind::{EntryKind, tells_of_work};
 
 /// What a line says about itself.
 #[derive(Debug, PartialEq)]
@@ -19,7 +19,7 @@ pub struct Scan<'a> {
     pub id: Option<Cow<'a, str>>,
     /// The id of the entry before it.
     pub parent: Option<Cow<'a, str>>,
-    /// It is a result of [`JOBS_TOOL`].
+    /// It is a result of a tool that tells of work beside the conversation.
     pub of_jobs: bool,
 }
 
@@ -56,7 +56,7 @@ fn quick(line: &str) -> Option<Scan<'_>> {
         kind: EntryKind::parse(&line.kind, line.message.as_ref().map(|message| &*message.role)),
         id: line.id.map(|id| id.0),
         parent: line.parent.map(|parent| parent.0),
-        of_jobs: line.message.is_some_and(|message| message.tool.is_some_and(|tool| tool.0 == JOBS_TOOL)),
+        of_jobs: line.message.is_some_and(|message| message.tool.is_some_and(|tool| tells_of_work(&tool.0))),
     })
 }
 
@@ -70,7 +70,7 @@ fn thorough(line: &str) -> Option<Scan<'_>> {
         kind: EntryKind::parse(&text("type")?, of_message("role")),
         id: text("id"),
         parent: text("parentId"),
-        of_jobs: of_message("toolName") == Some(JOBS_TOOL),
+        of_jobs: of_message("toolName").is_some_and(tells_of_work),
     })
 }
 

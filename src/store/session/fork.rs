@@ -63,6 +63,7 @@ impl SessionStore {
             id: None,
             cwd: branch.header().cwd.clone(),
             parent_session: self.saved_path().map(|path| path.to_string_lossy().into_owned()),
+            agent: None,
         };
         let header = header.header()?;
         let source = self.path().unwrap_or_default();

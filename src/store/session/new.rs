@@ -7,13 +7,13 @@ use uuid::Uuid;
 use crate::{
     protocol::{
         AgentMessage, Entry, EntryBody, EntryId,
-        entry::SessionHeader,
+        entry::{AgentHeader, SessionHeader},
         system::SystemState,
         time::{Millis, iso, now_ms},
     },
     store::{
         StoreError,
-        jsonl::{EntryKind, VERSION, encode::encode},
+        jsonl::{EntryKind, VERSION, encode::encode, kind::AGENT_SPAWN},
         tree::{Tree, ids::fresh_id, labels::normal_name},
     },
 };
@@ -27,6 +27,8 @@ pub struct NewSession {
     pub cwd: String,
     /// The file of the session that it comes from.
     pub parent_session: Option<String>,
+    /// Whose it is, when another agent spawned it.
+    pub agent: Option<Arc<AgentHeader>>,
 }
 
 impl NewSession {
@@ -52,6 +54,7 @@ impl NewSession {
             timestamp: iso(now_ms()),
             cwd: self.cwd,
             parent_session: self.parent_session,
+            agent: self.agent,
         })
     }
 }
@@ -133,7 +136,7 @@ impl Batch {
 
     /// True when one of the entries makes the session worth a file.
     pub fn is_conversation(&self) -> bool {
-        self.entries.iter().any(|entry| EntryKind::of(&entry.body).is_conversation())
+        self.entries.iter().any(|entry| EntryKind::of(&entry.body).is_conversation() || begins_work(&entry.body))
     }
 
     /// The prompt and the tools after the entries so far.
@@ -146,6 +149,11 @@ impl Batch {
         }
         state
     }
+}
+
+/// Another agent is to work: whoever restarts this one must find it.
+fn begins_work(body: &EntryBody) -> bool {
+    matches!(body, EntryBody::Custom { custom_type, .. } if custom_type == AGENT_SPAWN)
 }
 
 fn complete(mut body: EntryBody, id: &EntryId, system: impl FnOnce() -> SystemState, now: Millis) -> EntryBody {

@@ -50,7 +50,7 @@ impl TreeView {
         }))
     }
 
-    /// The entries of the branch that tell of background jobs, root first: results of their tool, messages of extensions
+    /// The entries of the branch that tell of background jobs and siblings, root first: results of their tools, messages of extensions
     /// (and of the program), and compactions, behind which nobody remembers the results.
     #[must_use]
     pub fn job_entries(&self) -> Vec<EntryRef<'_>> {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::{TreeView, log::Log, record::Record};
 use crate::{
     protocol::{AgentMessage, Entry, EntryId, entry::SessionHeader},
-    store::jsonl::{Gap, Line, LineText, file::LineSource, kind::JOBS_TOOL},
+    store::jsonl::{Gap, Line, LineText, file::LineSource, kind::tells_of_work},
 };
 
 /// The log and the leaf, held by the one writer of a session.
@@ -37,7 +37,7 @@ impl Tree {
     pub fn push(&mut self, entry: Arc<Entry>, text: Option<LineText>) {
         let of_jobs = matches!(
             entry.body.as_message(),
-            Some(AgentMessage::ToolResult(result)) if result.tool_name == JOBS_TOOL
+            Some(AgentMessage::ToolResult(result)) if tells_of_work(&result.tool_name)
         );
         let record = Record::new(entry, self.0.leaf, text);
         self.0.leaf = Some(self.0.log.push(record, of_jobs));

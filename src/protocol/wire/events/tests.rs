@@ -311,6 +311,7 @@ fn notices_and_model_changes_are_not_on_the_wire() {
 #[test]
 fn the_header_is_a_line_of_its_own() {
     let header = SessionHeader {
+        agent: None,
         kind: "session".into(),
         version: Some(3),
         id: "i".into(),

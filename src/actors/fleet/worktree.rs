@@ -1,0 +1,214 @@
+//! Worktrees of siblings: made before they begin, saved as a patch at each end, put into the parent's folder on request.
+//!
+//! All of it blocks and is called by workers. Nothing is ever lost by it: a worktree goes only when its patch is saved.
+
+mod git;
+mod merge;
+#[cfg(test)]
+mod tests;
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use ractor::{Actor, ActorProcessingErr, ActorRef};
+use tokio::task::spawn_blocking;
+
+use self::git::{Git, failed};
+use super::{FleetMsg, family_msg::FamilyMsg};
+use crate::{
+    actors::{address::Addr, family_notes::SpawnNote, shared::AgentShared},
+    protocol::{
+        event::NoticeLevel,
+        sibling::{Merged, Patch, SiblingError, WorktreeFate},
+    },
+    store::paths::create_private_dir,
+};
+
+/// A worktree that is there.
+#[derive(Debug)]
+pub(super) struct Worktree {
+    /// The folder in it that stands for the parent's.
+    pub folder: PathBuf,
+}
+
+/// The name of the file in the worktree's part of the repository that names the commit it was made from.
+const BASE: &str = "troupe-base";
+
+/// Makes a sibling's worktree, or finds the one that it had before a restart.
+pub(super) fn open(parent: &Path, note: &SpawnNote) -> Result<Worktree, String> {
+    let outside = || {
+        format!(
+            "{} is in no git repository, so there can be no worktree: spawn with the isolation shared, or run git init and \
+             commit first",
+            parent.display()
+        )
+    };
+    let git = Git::in_folder(parent);
+    let top = PathBuf::from(git.line(&["rev-parse", "--show-toplevel"]).map_err(|_| outside())?);
+    let base = git.line(&["rev-parse", "--verify", "HEAD^{commit}"]);
+    let base =
+        base.map_err(|_| format!("{} has no commit yet, so there can be no worktree: commit first", top.display()))?;
+    let parent = fs::canonicalize(parent).map_err(|error| failed("look at", parent, &error))?;
+    let within = parent.strip_prefix(&top).map(Path::to_owned).unwrap_or_default();
+    let place = place_of(note);
+    if !place.join(".git").exists() {
+        if let Some(above) = place.parent() {
+            create_private_dir(above).map_err(|error| error.to_string())?;
+        }
+        // What a worktree that somebody removed by hand left in the repository is in the way.
+        git.run(&["worktree", "prune"])?;
+        let (place, branch) = (place.display().to_string(), branch_of(note));
+        let exists = git.line(&["rev-parse", "--verify", "--quiet", &format!("refs/heads/{branch}")]).is_ok();
+        match exists {
+            true => git.run(&["worktree", "add", &place, &branch])?,
+            false => git.run(&["worktree", "add", "-b", &branch, &place, &base])?,
+        }
+    }
+    let own = Git::in_folder(&place);
+    let mark = PathBuf::from(own.line(&["rev-parse", "--absolute-git-dir"])?).join(BASE);
+    if !mark.exists() {
+        fs::write(&mark, &base).map_err(|error| failed("write", &mark, &error))?;
+    }
+    let folder = place.join(within);
+    fs::create_dir_all(&folder).map_err(|error| failed("make", &folder, &error))?;
+    Ok(Worktree { folder })
+}
+
+/// Where a sibling's worktree lies: beside its session.
+fn place_of(note: &SpawnNote) -> PathBuf {
+    match &note.session_file {
+        Some(file) => PathBuf::from(file).with_extension("worktree"),
+        None => std::env::temp_dir().join(format!("troupe-worktree-{}", note.session_id)),
+    }
+}
+
+/// The branch of a sibling's worktree: of two sessions, no two are alike.
+fn branch_of(note: &SpawnNote) -> String {
+    let tail = note.session_id.get(note.session_id.len().saturating_sub(8)..).unwrap_or_default();
+    format!("troupe/{}-{tail}", note.id)
+}
+
+/// Saves all that differs from the commit that the worktree was made from: what is committed there, what is not, and new
+/// files. None when nothing does.
+pub(super) fn save_patch(agent: &AgentShared) -> Result<Option<Patch>, String> {
+    let note = agent.kin.board.look(&agent.kin.id, |member| member.note().clone());
+    let note = note.ok_or_else(|| "it is not one of its family any more".to_owned())?;
+    let (place, git) = (place_of(&note), Git::in_folder(&place_of(&note)));
+    if !place.join(".git").exists() {
+        return Ok(None);
+    }
+    let own = PathBuf::from(git.line(&["rev-parse", "--absolute-git-dir"])?);
+    let mark = own.join(BASE);
+    let base = fs::read_to_string(&mark).map_err(|error| failed("read", &mark, &error))?;
+    // An index of our own: what the sibling has staged stays as it is.
+    let index = own.join("troupe-index");
+    if own.join("index").exists() {
+        fs::copy(own.join("index"), &index).map_err(|error| failed("write", &index, &error))?;
+    }
+    let staging = git.with_index(&index);
+    let saved = staging.run(&["add", "--all"]).and_then(|()| {
+        let names = staging.bytes(&["diff", "--cached", "--name-only", "-z", &base])?;
+        let patch = staging.bytes(&["diff", "--cached", "--binary", "--full-index", &base])?;
+        Ok((names.split(|byte| *byte == 0).filter(|name| !name.is_empty()).count(), patch))
+    });
+    // It is only a copy.
+    drop(fs::remove_file(&index));
+    let (files, patch) = saved?;
+    let file = place.with_extension("patch");
+    if files == 0 {
+        return Ok(None);
+    }
+    crate::store::replace::with(&file, |writer| writer.write_all(&patch))
+        .map_err(|error| failed("write", &file, &error))?;
+    Ok(Some(Patch { file: file.display().to_string(), branch: branch_of(&note), base, files }))
+}
+
+/// Puts the changes of a sibling into the folder of `parent`.
+pub(super) async fn merge(parent: &Arc<AgentShared>, name: &str) -> Result<Merged, SiblingError> {
+    let board = &parent.kin.board;
+    let id = board.resolve(&parent.kin.id, name)?;
+    let live = board.look(&id, |member| member.live().cloned()).flatten();
+    let end = board.last_end(&id);
+    let into = parent.config.cwd.clone();
+    let merged = spawn_blocking(move || {
+        let patch = match live {
+            Some(agent) => save_patch(&agent)?,
+            None => end.and_then(|end| end.patch),
+        };
+        patch.map_or_else(|| Ok(Merged::default()), |patch| merge::apply(&into, Path::new(&patch.file)))
+    });
+    let merged = merged.await.unwrap_or_else(|error| Err(error.to_string()));
+    merged.map_err(|cause| SiblingError::Refused(format!("the changes of {id} could not be merged: {cause}")))
+}
+
+/// A worktree that is to go.
+pub(super) struct Clearing {
+    /// The sibling, whose actors are gone.
+    pub agent: Arc<AgentShared>,
+    /// The parent's folder, while the parent is there.
+    pub into: Option<PathBuf>,
+    /// What becomes of it.
+    pub fate: WorktreeFate,
+    /// Who waits.
+    pub to: Addr<FleetMsg>,
+    /// What they are told.
+    pub then: FamilyMsg,
+}
+
+/// The worker that clears a worktree away.
+pub(super) struct Clear;
+
+impl Actor for Clear {
+    type Msg = Clearing;
+    type State = ();
+    type Arguments = ();
+
+    async fn pre_start(&self, _: ActorRef<Clearing>, (): ()) -> Result<(), ActorProcessingErr> {
+        Ok(())
+    }
+
+    async fn handle(&self, myself: ActorRef<Clearing>, work: Clearing, (): &mut ()) -> Result<(), ActorProcessingErr> {
+        let Clearing { agent, into, fate, to, then } = work;
+        let cleared = spawn_blocking({
+            let agent = agent.clone();
+            move || clear(&agent, into.as_deref(), fate)
+        });
+        let text = match cleared.await.unwrap_or_else(|error| Err(error.to_string())) {
+            Ok(text) => text,
+            Err(cause) => Some(format!("The worktree of {} stays, since {cause}", agent.kin.id)),
+        };
+        if let Some(text) = text {
+            agent.kin.tell(FamilyMsg::Notice(agent.kin.root.clone(), NoticeLevel::Warning, text));
+        }
+        to.tell(FleetMsg::Family(Box::new(then)));
+        myself.stop(None);
+        Ok(())
+    }
+}
+
+/// Saves, merges if wanted, and removes. What people should know of it.
+fn clear(agent: &AgentShared, into: Option<&Path>, fate: WorktreeFate) -> Result<Option<String>, String> {
+    let note = agent.kin.board.look(&agent.kin.id, |member| member.note().clone());
+    let note = note.ok_or_else(|| "it is not one of its family any more".to_owned())?;
+    let patch = save_patch(agent)?;
+    let mut text = None;
+    if let (WorktreeFate::Merge, Some(into), Some(patch)) = (fate, into, &patch) {
+        let merged = merge::apply(into, Path::new(&patch.file))?;
+        if !merged.conflicts.is_empty() {
+            let files = merged.conflicts.join(", ");
+            text = Some(format!("The changes of {} conflict in {files}: {} has them", agent.kin.id, patch.file));
+        }
+    }
+    let place = place_of(&note);
+    let git = Git::in_folder(&place);
+    let common = PathBuf::from(git.line(&["rev-parse", "--path-format=absolute", "--git-common-dir"])?);
+    let git = Git::in_folder(&common);
+    git.run(&["worktree", "remove", "--force", &place.display().to_string()])?;
+    if fate == WorktreeFate::Drop {
+        git.run(&["branch", "-D", &branch_of(&note)])?;
+    }
+    Ok(text)
+}
