@@ -64,6 +64,10 @@ pub struct Input {
     /// It is taken as it stands: it names no command, skill or template.
     #[serde(default)]
     pub verbatim: bool,
+    /// The id that its message is to have in the session, for whoever must find it there: with such an id the operation
+    /// is carried out once over all processes that open the session, not only in this one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub entry_id: Option<EntryId>,
 }
 
 impl Input {

@@ -79,6 +79,13 @@ impl SessionPlace {
         Self { sync, on_refusal, ..self }
     }
 
+    /// The same for a process that takes over from one that died: it goes on with the trace that was running.
+    #[must_use]
+    pub fn taking_over(self) -> Self {
+        self.opened.store(true, Ordering::Relaxed);
+        self
+    }
+
     /// The session's file, existing or planned; none in memory.
     #[must_use]
     pub fn file(&self) -> Option<String> {

@@ -122,6 +122,10 @@ impl LoopState {
             // The same request again: it was carried out, and only its answer was lost.
             return reply.send(Ok(Reply::Input(*disposition)));
         }
+        if input.entry_id.as_ref().is_some_and(|id| self.shared.tree().is_some_and(|tree| tree.find(id).is_some())) {
+            // The same of a request that an earlier process carried out.
+            return reply.send(Ok(Reply::Input(Disposition::Started)));
+        }
         if let Aim::Prompt(_) = aim
             && self.turn.as_ref().is_some_and(Turn::is_idle)
             && let Some(model) = self.selected().0
@@ -142,8 +146,8 @@ impl LoopState {
             .collect::<Vec<_>>()
             .join("\n\n");
         let message = UserMessage { content: input.content(), timestamp: now_ms() };
-        let pending =
-            Pending { op: input.op, entry_id: self.fresh_id(), text, message: AgentMessage::User(Arc::new(message)) };
+        let entry_id = input.entry_id.unwrap_or_else(|| self.fresh_id());
+        let pending = Pending { op: input.op, entry_id, text, message: AgentMessage::User(Arc::new(message)) };
         let ticket = self.ticket(reply);
         let input = match aim {
             Aim::Prompt(behavior) => turn_io::Input::Prompt { pending, behavior, ticket },
