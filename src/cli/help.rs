@@ -129,7 +129,9 @@ mod tests {
         for (short, long) in MULTI_LETTER {
             assert!(help.contains(&format!("  {short}, --{long}")), "{short}");
         }
-        for command in ["install", "remove", "list", "undo", "sessions", "run", "runs", "acp", "auth", "mcp", "permissions"] {
+        for command in
+            ["install", "remove", "list", "undo", "sessions", "run", "runs", "acp", "auth", "mcp", "permissions"]
+        {
             assert!(help.lines().any(|line| line.contains(&format!("troupe {command}"))), "{command}");
         }
         for line in help.lines() {

@@ -51,7 +51,7 @@ async fn calls_that_were_interrupted_twice_have_one_result_each() {
     let command = |n: u32| format!("echo {n} >> effects; echo $$ > pid{n}; sleep 600");
     let script = [
         calls([call("bash", json!({"command": command(1)}))]),
-        calls([call("bash", json!({"command": command(2)})), call("ls", json!({"path": "."}))]),
+        calls([call("bash", json!({"command": command(2)})), call("read", json!({"path": "effects"}))]),
         text("done"),
     ];
     let sandbox = Sandbox::new(replies(script)).await;
@@ -69,7 +69,7 @@ async fn calls_that_were_interrupted_twice_have_one_result_each() {
     let results = results(&sandbox);
     assert_eq!(results.len(), 3);
     assert!(results[0].contains("interrupted") && results[1].contains("interrupted"), "{results:?}");
-    assert!(results[2].contains("effects"), "{results:?}");
+    assert!(results[2].contains("1"), "{results:?}");
     assert_eq!(sandbox.read("effects"), "1\n2\n");
     strict(sandbox.server.last().messages()).unwrap();
 }
@@ -93,7 +93,7 @@ async fn a_worker_that_crashes_at_the_same_place_goes_back_a_turn_then_begins_an
     let run = start(&sandbox, &["--max-restarts", "9", "the task"]);
     let mut before = None;
     // The model hangs from the third request on: each worker is killed when it has sent its request.
-    for n in 2..=6 {
+    for n in 2..=5 {
         sandbox.server.request(n).await;
         let now = worker(&sandbox, before).await;
         kill(now);
@@ -102,7 +102,7 @@ async fn a_worker_that_crashes_at_the_same_place_goes_back_a_turn_then_begins_an
     let finished = end(run).await;
     assert_eq!(finished.code, Some(14), "{}", finished.stderr);
     assert!(finished.stderr.contains("runs resume r1"), "{}", finished.stderr);
-    let asked: Vec<String> = (2..=6).map(|n| sandbox.server.requests()[n].all_text()).collect();
+    let asked: Vec<String> = (2..=5).map(|n| sandbox.server.requests()[n].all_text()).collect();
     // Twice where the session stood.
     assert!(asked[0].contains("poison") && asked[1].contains("poison"), "{asked:?}");
     // Before the last answer, with a note.
@@ -115,8 +115,9 @@ async fn a_worker_that_crashes_at_the_same_place_goes_back_a_turn_then_begins_an
         request.assert_strict();
     }
     let state = file(&sandbox, "state.json");
-    let rungs: Vec<_> = state["starts"].as_array().unwrap().iter().map(|start| start["rung"].as_str().unwrap()).collect();
-    assert_eq!(rungs, ["resume", "resume", "rewind", "anew", "anew"][..rungs.len()], "{state}");
+    let rungs: Vec<_> =
+        state["starts"].as_array().unwrap().iter().map(|start| start["rung"].as_str().unwrap()).collect();
+    assert_eq!(rungs, ["resume", "resume", "rewind", "anew"], "{state}");
     assert_eq!(state["sessions"].as_array().unwrap().len(), 2);
 }
 

@@ -76,7 +76,7 @@ async fn a_failure_of_the_provider_is_no_crash() {
 #[tokio::test]
 async fn what_a_worker_cannot_begin_with_is_told_once() {
     let sandbox = Sandbox::new(replies([text("unused")])).await;
-    let words = ["run", "--run-id", ID, "--model", "mock/none", "go"];
+    let words = ["run", "--run-id", ID, "--model", "zzz-none", "go"];
     let finished = sandbox.run(&words).await;
     assert_eq!(finished.code, Some(1), "{}", finished.stderr);
     assert!(finished.stderr.contains("none"), "{}", finished.stderr);
@@ -96,7 +96,8 @@ async fn words_that_make_no_sense_are_refused_before_anything_is_made() {
         (&["runs", "show", "x"], "no run x"),
         (&["runs", "kill"], "Unknown runs command"),
     ] {
-        let finished = sandbox.run(&[words, &["--model", "mock/m1"][..usize::from(words[0] == "run") * 2]].concat()).await;
+        let finished =
+            sandbox.run(&[words, &["--model", "mock/m1"][..usize::from(words[0] == "run") * 2]].concat()).await;
         assert_eq!(finished.code, Some(2), "{words:?}: {}", finished.stderr);
         assert!(finished.stderr.contains(why), "{words:?}: {}", finished.stderr);
     }

@@ -6,6 +6,7 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod chaos;
 mod crashes;
 mod ends;
 mod limits;

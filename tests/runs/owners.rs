@@ -88,10 +88,8 @@ async fn a_signal_settles_the_run_and_a_second_one_ends_it_at_once() {
     rustix::process::kill_process(supervisor, rustix::process::Signal::TERM).unwrap();
     // The first one was heard: the supervisor says so.
     let mut said = BufReader::new(child.stderr.as_mut().unwrap()).lines();
-    within("word of the supervisor", async {
-        while !said.next_line().await.unwrap().unwrap().contains("Stopping") {}
-    })
-    .await;
+    within("word of the supervisor", async { while !said.next_line().await.unwrap().unwrap().contains("Stopping") {} })
+        .await;
     rustix::process::kill_process(supervisor, rustix::process::Signal::TERM).unwrap();
     let finished = end(child).await;
     assert_eq!(finished.code, Some(143), "{}", finished.stderr);

@@ -19,7 +19,8 @@ async fn figures_of_a_restart_and_of_the_supervisor() {
         sandbox.server.request(1).await;
         times.push(begun.elapsed());
         let status = fs::read_to_string(format!("/proc/{}/status", pid_of(&child).as_raw_nonzero())).unwrap();
-        let weight: Vec<_> = status.lines().filter(|line| line.starts_with("VmRSS") || line.starts_with("RssAnon")).collect();
+        let weight: Vec<_> =
+            status.lines().filter(|line| line.starts_with("VmRSS") || line.starts_with("RssAnon")).collect();
         eprintln!("{:?} {weight:?}", times.last().unwrap());
         assert_eq!(end(child).await.code, Some(0));
     }

@@ -184,8 +184,7 @@ pub fn parse_run(rest: &[&str]) -> Result<Subcommand, SubcommandError> {
 /// # Errors
 /// When the words make no sense.
 pub fn parse_runs(rest: &[&str]) -> Result<Subcommand, SubcommandError> {
-    let wrong =
-        |reason: String| SubcommandError::Arguments { reason, usage: RUNS_USAGE, exit: Exit::Usage };
+    let wrong = |reason: String| SubcommandError::Arguments { reason, usage: RUNS_USAGE, exit: Exit::Usage };
     let (verb, rest) = match rest {
         [] => ("list", rest),
         ["-h" | "--help", ..] => return Ok(Subcommand::Usage(format!("Usage:\n  {RUNS_USAGE}\n"))),

@@ -154,7 +154,8 @@ fn go(
     if let Some(worker) = state.worker.take() {
         outlive(worker, spec.supervision.grace);
     }
-    end_tagged(&spec.id);
+    end_tagged(&spec.tag());
+    folder.remove_leftovers();
     folder.end_torn_line("events.jsonl")?;
     if !state.starts.is_empty() {
         state.continued += 1;
@@ -163,7 +164,10 @@ fn go(
     folder.remove_result()?;
     state.supervisor = Some(process_of(std::process::id()));
     state.status = Status::Running;
-    complain(&format!("Run {}: `troupe runs logs -f {}` shows it, `troupe runs stop {}` stops it.", spec.id, spec.id, spec.id));
+    complain(&format!(
+        "Run {}: `troupe runs logs -f {}` shows it, `troupe runs stop {}` stops it.",
+        spec.id, spec.id, spec.id
+    ));
     let events = (form == OutputForm::Events).then(|| {
         let path = folder.file("events.jsonl");
         let from = std::fs::metadata(&path).map_or(0, |metadata| metadata.len());

@@ -100,7 +100,7 @@ pub fn process_of(pid: u32) -> ProcessId {
 #[cfg(target_os = "linux")]
 mod linux {
     use crate::{
-        cli::runs::RUN_VARIABLE,
+        cli::runs::TAG_VARIABLE,
         tools::operations::local::processes::{ProcessFacts, all, with_descendants},
     };
 
@@ -122,7 +122,7 @@ mod linux {
 
     /// Whether the environment of a process, which only its user may read, has exactly this tag.
     fn carries(pid: i32, tag: &str) -> bool {
-        let wanted = format!("{RUN_VARIABLE}={tag}");
+        let wanted = format!("{TAG_VARIABLE}={tag}");
         std::fs::read(format!("/proc/{pid}/environ"))
             .is_ok_and(|environment| environment.split(|byte| *byte == 0).any(|one| one == wanted.as_bytes()))
     }

@@ -76,9 +76,7 @@ impl RunFolder {
         match fitting.as_slice() {
             [] => Err(FolderError::Unknown(id.to_owned())),
             [one] => Ok(one.clone()),
-            several => {
-                Err(FolderError::Ambiguous { id: id.to_owned(), found: several.iter().map(Self::id).collect() })
-            }
+            several => Err(FolderError::Ambiguous { id: id.to_owned(), found: several.iter().map(Self::id).collect() }),
         }
     }
 
@@ -86,8 +84,7 @@ impl RunFolder {
     #[must_use]
     pub fn all(user_dir: &Path) -> Vec<Self> {
         let entries = fs::read_dir(user_dir.join("runs")).into_iter().flatten().flatten();
-        let mut runs: Vec<Self> =
-            entries.map(|entry| Self { path: entry.path() }).filter(Self::is_run).collect();
+        let mut runs: Vec<Self> = entries.map(|entry| Self { path: entry.path() }).filter(Self::is_run).collect();
         runs.sort_by(|a, b| a.path.cmp(&b.path));
         runs
     }
@@ -196,6 +193,17 @@ impl RunFolder {
             out.write_all(b"\n")
         })
         .map_err(failed("write", &path))
+    }
+
+    /// Removes what a killed owner left half written. For the owner alone.
+    pub fn remove_leftovers(&self) {
+        let entries = fs::read_dir(&self.path).into_iter().flatten().flatten();
+        // What replaces a file is written under such a name first.
+        for entry in entries.filter(|entry| entry.file_name().to_string_lossy().starts_with(".tmp")) {
+            if let Err(error) = fs::remove_file(entry.path()) {
+                tracing::debug!(%error, "a file that was half written was not removed");
+            }
+        }
     }
 
     /// A file of lines, open at its end, made if need be.

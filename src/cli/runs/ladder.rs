@@ -20,12 +20,12 @@ pub enum Rung {
 pub struct Attempt {
     /// How it began.
     pub rung: Rung,
-    /// The session grew meanwhile.
+    /// The model gave an answer meanwhile.
     pub moved: bool,
 }
 
-/// The rung of the next start after these crashes, the latest last; none to give up. A worker that added something to the
-/// session crashed at another place than the one before: the next one begins at the foot of the ladder.
+/// The rung of the next start after these crashes, the latest last; none to give up. A worker that got an answer crashed
+/// at another place than the one before: the next one begins at the foot of the ladder.
 #[must_use]
 pub fn rung(crashes: &[Attempt]) -> Option<Rung> {
     match crashes.last() {

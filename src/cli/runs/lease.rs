@@ -8,11 +8,7 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 
-use super::{
-    descendants::process_of,
-    folder::RunFolder,
-    state::ProcessId,
-};
+use super::{descendants::process_of, folder::RunFolder, state::ProcessId};
 use crate::store::{
     StoreError,
     lock::{Lock, lock},
@@ -45,9 +41,7 @@ impl Owner {
 #[must_use]
 pub fn is_alive(process: ProcessId) -> bool {
     let pid = i32::try_from(process.pid).ok().and_then(rustix::process::Pid::from_raw);
-    let there = pid.is_some_and(|pid| {
-        !matches!(rustix::process::test_kill_process(pid), Err(rustix::io::Errno::SRCH))
-    });
+    let there = pid.is_some_and(|pid| !matches!(rustix::process::test_kill_process(pid), Err(rustix::io::Errno::SRCH)));
     there && (process.begun == 0 || process_of(process.pid).begun == process.begun)
 }
 

@@ -9,9 +9,12 @@ use super::{
     spec::RunSpec,
     state::{RunState, Status},
 };
-use crate::protocol::{
-    hidden,
-    time::{age, iso, now_ms},
+use crate::{
+    actors::front::complain,
+    protocol::{
+        hidden,
+        time::{age, iso, now_ms},
+    },
 };
 
 /// Characters of a prompt in a list.
@@ -73,8 +76,10 @@ impl Told {
 /// All runs, the latest first.
 #[must_use]
 pub fn list(runs: &[RunFolder], json: bool) -> String {
-    let mut told: Vec<(&RunFolder, Told)> =
-        runs.iter().filter_map(|run| Some((run, Told::of(run).ok()?))).collect();
+    let of = |run: &RunFolder| {
+        Told::of(run).inspect_err(|error| complain(&format!("Warning: the run {}: {error}", run.id()))).ok()
+    };
+    let mut told: Vec<(&RunFolder, Told)> = runs.iter().filter_map(|run| Some((run, of(run)?))).collect();
     told.sort_by_key(|(_, one)| std::cmp::Reverse(one.spec.created));
     if json {
         let all: Vec<Value> = told.iter().map(|(run, one)| one.json(run)).collect();
@@ -127,7 +132,10 @@ pub fn show(run: &RunFolder, json: bool) -> Result<String, FolderError> {
         if let Some(reason) = &result.reason {
             line("reason", reason.clone());
         }
-        line("spent", format!("{} turns, {} tokens, ${:.4}", result.turns, result.usage.summed().total_tokens, result.cost));
+        line(
+            "spent",
+            format!("{} turns, {} tokens, ${:.4}", result.turns, result.usage.summed().total_tokens, result.cost),
+        );
         for file in &result.changed_files {
             line("changed", file.clone());
         }
@@ -137,7 +145,9 @@ pub fn show(run: &RunFolder, json: bool) -> Result<String, FolderError> {
     }
     let next = match (&one.owner, &one.result) {
         (Some(_), _) => format!("`troupe runs logs -f {id}` shows it, `troupe runs stop {id}` stops it."),
-        (None, Some(result)) if result.resume.is_none() => format!("`troupe runs logs {id}` shows what its workers said."),
+        (None, Some(result)) if result.resume.is_none() => {
+            format!("`troupe runs logs {id}` shows what its workers said.")
+        }
         (None, _) => format!("`troupe runs resume {id}` goes on with it."),
     };
     Ok(format!("{text}{next}\n"))

@@ -13,7 +13,7 @@
 //! | [`classify`], [`ladder`] | what an end of a worker means, and how the next one begins; pure |
 //! | `supervisor`, `worker_process`, `signals`, `descendants` | the process that supervises |
 //! | `begin`, `conclude`, `output`, `notify` | before and after that: one owner, one result |
-//! | [`worker`], `recover`, `orders` | the worker's side |
+//! | [`worker`], `opening`, `history`, `recover`, `orders` | the worker's side |
 //! | [`manage`], `list`, `logs` | `troupe runs` |
 
 pub mod args;
@@ -22,12 +22,14 @@ pub mod classify;
 mod conclude;
 mod descendants;
 pub mod folder;
+mod history;
 pub mod ladder;
 pub mod lease;
 mod list;
 mod logs;
 pub mod manage;
 mod notify;
+mod opening;
 mod orders;
 mod output;
 mod recover;
@@ -43,5 +45,7 @@ mod worker_process;
 
 pub use begin::run;
 
-/// The variable by which the processes of a run are known.
-pub const RUN_VARIABLE: &str = "TROUPE_RUN";
+/// The variable by which the processes of a run are known: no other run has the same value.
+pub const TAG_VARIABLE: &str = "TROUPE_RUN";
+/// The variable that tells commands which run they are a part of.
+pub const ID_VARIABLE: &str = "TROUPE_RUN_ID";

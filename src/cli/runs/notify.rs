@@ -7,7 +7,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use super::{RUN_VARIABLE, folder::RunFolder, result::RunResult};
+use super::{ID_VARIABLE, folder::RunFolder, result::RunResult};
 use crate::{actors::front::complain, cli::exit::Exit};
 
 /// The command's time: it tells somebody something, and does not work.
@@ -29,8 +29,7 @@ fn run(command: &str, folder: &RunFolder, result: &RunResult) -> Result<(), Stri
     let session = result.session.as_ref().map(|path| path.display().to_string()).unwrap_or_default();
     let mut child = Command::new("/bin/sh")
         .args(["-c", command])
-        .env(RUN_VARIABLE, &result.run_id)
-        .env("TROUPE_RUN_ID", &result.run_id)
+        .env(ID_VARIABLE, &result.run_id)
         .env("TROUPE_RUN_OUTCOME", outcome(result))
         .env("TROUPE_RUN_EXIT", result.exit.to_string())
         .env("TROUPE_RUN_SESSION", session)

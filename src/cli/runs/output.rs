@@ -9,11 +9,7 @@ use std::{
 };
 
 use super::{args::OutputForm, folder::RunFolder, result::RunResult};
-use crate::{
-    actors::front::complain,
-    cli::run::write_out,
-    protocol::hidden,
-};
+use crate::{actors::front::complain, cli::run::write_out, protocol::hidden};
 
 /// Copies the whole lines of a growing file to standard output, in a thread of its own: a reader that does not read
 /// must not hold the supervisor up.
@@ -108,7 +104,8 @@ pub fn print_events(folder: &RunFolder) {
 pub fn print_result(result: &RunResult, form: OutputForm) {
     let text = match form {
         OutputForm::Json => serde_json::to_string(result).ok(),
-        OutputForm::Text => result.answer.clone(),
+        // What a run said that is not done is no answer.
+        OutputForm::Text => result.answer.clone().filter(|_| !result.outcome.can_go_on()),
         OutputForm::Events => None,
     };
     if let Some(text) = text.filter(|text| !text.is_empty())

@@ -93,3 +93,91 @@ fn told(block: &Block) -> Option<String> {
         None => line,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::{
+        cli::runs::spec::{Supervision, with_ids},
+        protocol::{AssistantMessage, ToolCall, command::Input},
+        store::{NewEntry, NewSession},
+    };
+
+    fn user(id: &str, text: &str) -> NewEntry {
+        NewEntry { body: EntryBody::Message { message: AgentMessage::user(text, 0) }, id: Some(id.into()) }
+    }
+
+    fn answer(id: &str, text: &str, command: Option<&str>) -> NewEntry {
+        let call = command.map(|command| {
+            let arguments = serde_json::json!({"command": command}).as_object().cloned().unwrap();
+            Block::ToolCall(ToolCall { id: "c".into(), name: "bash".into(), arguments, ..ToolCall::default() })
+        });
+        let content = [Block::text(text)].into_iter().chain(call).collect();
+        let message = AgentMessage::Assistant(Arc::new(AssistantMessage { content, ..AssistantMessage::default() }));
+        NewEntry { body: EntryBody::Message { message }, id: Some(id.into()) }
+    }
+
+    fn session(entries: Vec<NewEntry>) -> SessionStore {
+        let store = SessionStore::in_memory(NewSession::in_folder("/w".as_ref())).unwrap();
+        store.append(None, entries).unwrap();
+        store
+    }
+
+    #[test]
+    fn a_turn_boundary_is_what_the_last_answer_was_given_to_and_never_before_the_run() {
+        let before = || vec![user("u", "hi"), answer("x", "hello", None)];
+        let table: Vec<(Vec<NewEntry>, Option<&str>)> = vec![
+            (vec![user("o", "no run")], None),
+            (vec![user("p", "go")], None),
+            (vec![user("p", "go"), answer("a", "one", None)], Some("p")),
+            (vec![user("p", "go"), answer("a", "one", None), user("q", "on"), answer("b", "two", None)], Some("q")),
+            (vec![user("p", "go"), answer("a", "one", None), user("q", "on")], Some("p")),
+        ];
+        for (entries, wanted) in table {
+            let store = session(before());
+            store.append(None, entries).unwrap();
+            assert_eq!(turn_boundary(&store.view(), &"p".into()), wanted.map(EntryId::from));
+        }
+    }
+
+    #[test]
+    fn going_back_leaves_the_answer_as_a_branch_and_tells_the_model_why() {
+        let store = session(vec![user("p", "go"), answer("a", "one", Some("poison"))]);
+        rewind(&store, &"p".into(), &["boom".to_owned()]).unwrap();
+        let view = store.view();
+        assert_eq!(view.len(), 3);
+        let leaf = view.leaf().unwrap();
+        assert_eq!(leaf.parent().unwrap().id().as_str(), "p");
+        let EntryBody::CustomMessage { content, .. } = &leaf.entry().body else { panic!("no note") };
+        assert!(content.text("").contains("boom"));
+    }
+
+    #[test]
+    fn a_new_session_is_told_the_task_what_was_done_and_why_it_is_there() {
+        let spec = RunSpec {
+            id: "r".into(),
+            version: String::new(),
+            created: 0,
+            cwd: "/w".into(),
+            words: Vec::new(),
+            prompts: with_ids(vec![Input::text("the task"), Input::text("later")], "s"),
+            stem: "s".into(),
+            session_id: "i".into(),
+            limits: Default::default(),
+            timeout: None,
+            supervision: Supervision::default(),
+            check: None,
+            schema: None,
+            require_change: false,
+            notify: None,
+        };
+        let store = session(vec![user("sp0", "the task"), answer("a", "I look.", Some(&"x".repeat(1_000)))]);
+        let told = first_words(&spec, 1, &store.view(), &["first".to_owned(), "boom".to_owned()]);
+        for words in ["the task", "said: I look.", "called bash", "boom", "Go on with the task"] {
+            assert!(told.contains(words), "{words}: {told}");
+        }
+        assert!(!told.contains("later") && told.len() < 2_000, "{told}");
+    }
+}

@@ -123,7 +123,9 @@ pub fn change_limits(spec: &mut RunSpec, flags: &RunFlags) {
 /// Whether these are the prompts of the run.
 #[must_use]
 pub fn is_same(spec: &RunSpec, prompts: &[Input]) -> bool {
-    let words = |prompts: &[Input]| prompts.iter().map(|prompt| (prompt.text.clone(), prompt.images.clone())).collect::<Vec<_>>();
+    let words = |prompts: &[Input]| {
+        prompts.iter().map(|prompt| (prompt.text.clone(), prompt.images.clone())).collect::<Vec<_>>()
+    };
     words(&spec.prompts) == words(prompts)
 }
 

@@ -65,6 +65,14 @@ pub struct RunSpec {
     pub notify: Option<String>,
 }
 
+impl RunSpec {
+    /// What the processes of the run carry in their environment. Runs in the folders of others may have the same id.
+    #[must_use]
+    pub fn tag(&self) -> String {
+        format!("{}.{}", self.id, self.stem)
+    }
+}
+
 /// How a worker is supervised.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -81,12 +89,7 @@ impl Supervision {
     /// When a dead worker is followed by another one.
     #[must_use]
     pub const fn policy(&self) -> RestartPolicy {
-        RestartPolicy {
-            kind: RestartKind::Transient,
-            intensity: self.max_restarts,
-            period: PERIOD,
-            backoff: BACKOFF,
-        }
+        RestartPolicy { kind: RestartKind::Transient, intensity: self.max_restarts, period: PERIOD, backoff: BACKOFF }
     }
 }
 

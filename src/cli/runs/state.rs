@@ -45,19 +45,19 @@ pub struct Start {
     /// Why.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cause: Option<String>,
-    /// Entries of the session when it began; none when it did not come so far.
+    /// Answers that the run had when it began; none when it did not come so far.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub entries_at_start: Option<usize>,
-    /// Entries that were there when it was last heard of.
+    pub turns_at_start: Option<u64>,
+    /// Answers that it had when the worker was last heard of.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub entries_at_end: Option<usize>,
+    pub turns_at_end: Option<u64>,
 }
 
 impl Start {
     /// What the ladder needs to know of it.
     #[must_use]
     pub fn attempt(&self) -> Attempt {
-        let moved = match (self.entries_at_start, self.entries_at_end) {
+        let moved = match (self.turns_at_start, self.turns_at_end) {
             (Some(before), Some(after)) => after > before,
             _ => false,
         };

@@ -126,8 +126,8 @@ impl<'a> Supervisor<'a> {
             rung,
             ended: None,
             cause: None,
-            entries_at_start: None,
-            entries_at_end: None,
+            turns_at_start: None,
+            turns_at_end: None,
         });
         self.save()?;
         let mut worker = match Worker::start(self.folder, self.spec, &Order::Begin(begin)) {
@@ -135,20 +135,15 @@ impl<'a> Supervisor<'a> {
             Err(error) => return Ok(WorkerEnd::NotStarted(error.to_string())),
         };
         self.state.worker = Some(worker.process);
-        self.save()?;
-        let end = self.watch(&mut worker)?;
+        self.try_save();
+        let end = self.watch(&mut worker);
         self.state.worker = None;
         Ok(end)
     }
 
-    fn watch(&mut self, worker: &mut Worker) -> Result<WorkerEnd, FolderError> {
-        let mut watched = Watched {
-            quiet_since: Instant::now(),
-            settles: None,
-            killed: None,
-            last_word: None,
-            ended: None,
-        };
+    fn watch(&mut self, worker: &mut Worker) -> WorkerEnd {
+        let mut watched =
+            Watched { quiet_since: Instant::now(), settles: None, killed: None, last_word: None, ended: None };
         loop {
             self.keep_deadlines(worker, &mut watched);
             self.wait_until(self.next_deadline(&watched), worker);
@@ -166,36 +161,36 @@ impl<'a> Supervisor<'a> {
                 worker.hear(|word| words.push(word));
             }
             for word in words {
-                self.heard(word, &mut watched)?;
+                self.heard(word, &mut watched);
             }
             if let Some(status) = watched.ended {
-                return Ok(watched.last_word.unwrap_or_else(|| end_of(status, watched.killed)));
+                return watched.last_word.unwrap_or_else(|| end_of(status, watched.killed));
             }
-            if self.saved.elapsed() > SAVE {
-                self.save()?;
+            if self.saved.elapsed() >= SAVE {
+                self.try_save();
             }
         }
     }
 
-    fn heard(&mut self, word: Word, watched: &mut Watched) -> Result<(), FolderError> {
+    fn heard(&mut self, word: Word, watched: &mut Watched) {
         let now = Instant::now();
         watched.quiet_since = watched.quiet_since.max(now);
         match word {
-            Word::Open { session, entries, .. } => {
+            Word::Open { session, turns, .. } => {
                 if let Some(start) = self.state.starts.last_mut() {
-                    start.entries_at_start = Some(entries);
-                    start.entries_at_end = Some(entries);
+                    start.turns_at_start = Some(turns);
+                    start.turns_at_end = Some(turns);
                 }
                 if let Some(session) = session
                     && self.state.sessions.last() != Some(&session)
                 {
                     self.note_session(session);
                 }
-                self.save()?;
+                self.try_save();
             }
-            Word::Beat { entries, quiet_ms } => {
+            Word::Beat { turns, quiet_ms } => {
                 if let Some(start) = self.state.starts.last_mut() {
-                    start.entries_at_end = Some(entries);
+                    start.turns_at_end = Some(turns);
                 }
                 match quiet_ms {
                     Some(0) => watched.quiet_since = now,
@@ -213,7 +208,6 @@ impl<'a> Supervisor<'a> {
                 self.expect_end(watched);
             }
         }
-        Ok(())
     }
 
     /// A session that did not come so far that it has a file is replaced by the one that took its place.
@@ -375,6 +369,13 @@ impl<'a> Supervisor<'a> {
         self.state.updated = now_ms();
         self.saved = Instant::now();
         self.folder.write_state(&self.state)
+    }
+
+    /// The same while a worker runs: a full disk is no reason to leave it alone.
+    fn try_save(&mut self) {
+        if let Err(error) = self.save() {
+            complain(&format!("Warning: {error}. The run goes on."));
+        }
     }
 }
 

@@ -13,11 +13,7 @@ use std::{
 use rustix::process::{Pid, Signal, kill_process};
 
 use super::{
-    RUN_VARIABLE, args,
-    descendants::process_of,
-    folder::RunFolder,
-    orders::Order,
-    spec::RunSpec,
+    ID_VARIABLE, TAG_VARIABLE, args, descendants::process_of, folder::RunFolder, orders::Order, spec::RunSpec,
     state::ProcessId,
 };
 use crate::actors::front::unattended::words::{Word, line};
@@ -48,7 +44,8 @@ impl Worker {
             .args(["run", args::WORKER])
             .arg(&folder.path)
             .current_dir(&spec.cwd)
-            .env(RUN_VARIABLE, &spec.id)
+            .env(TAG_VARIABLE, spec.tag())
+            .env(ID_VARIABLE, &spec.id)
             // Signals of a terminal are for the supervisor.
             .process_group(0)
             .stdin(Stdio::piped())
@@ -60,8 +57,7 @@ impl Worker {
         };
         rustix::io::ioctl_fionbio(&words, true)?;
         let pid = Pid::from_child(&child);
-        let mut worker =
-            Self { process: process_of(child.id()), pid, orders, words: Some(words), begun: Vec::new() };
+        let mut worker = Self { process: process_of(child.id()), pid, orders, words: Some(words), begun: Vec::new() };
         worker.order(order);
         Ok(worker)
     }

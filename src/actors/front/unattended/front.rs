@@ -10,8 +10,8 @@ use ractor::{Actor, ActorCell, ActorId, ActorProcessingErr, ActorRef, Supervisio
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    changes::{Changes, ChangesWork},
     limits::Spent,
+    look::{Look, LookWork, Looking},
     outcome::Outcome,
     progress::{self, Answer, Progress},
     schema,
@@ -97,8 +97,8 @@ pub enum UnattendedMsg {
     Idle(CommandResult),
     /// What became of a message.
     Said(Message, CommandResult),
-    /// Which files changed.
-    Files(Vec<String>),
+    /// What was done so far.
+    Looked(Look),
     /// What the check says.
     Checked(Result<(), String>),
     /// A worker is gone.
@@ -113,8 +113,8 @@ pub enum UnattendedMsg {
 
 /// A worker that is waited for.
 pub(super) enum Waiting {
-    /// It finds out which files changed.
-    Files(ActorId),
+    /// It finds out what was done so far.
+    Look(ActorId),
     /// It runs the check.
     Check(ActorId, CancellationToken),
 }
@@ -208,9 +208,8 @@ impl Actor for Unattended {
             UnattendedMsg::Idle(Err(CommandError::Lost)) => drop(myself.send_after(AGAIN, || UnattendedMsg::Look)),
             UnattendedMsg::Idle(Err(error)) => state.broken(&error.to_string()),
             UnattendedMsg::Said(message, result) => state.said(&myself, message, result),
-            UnattendedMsg::Files(files) => {
-                state.waiting = None;
-                state.found.files = Some((state.progress.leaf.clone(), files));
+            UnattendedMsg::Looked(look) => {
+                state.looked(look);
                 state.go_on(&myself).await;
             }
             UnattendedMsg::Checked(result) => {
@@ -261,14 +260,10 @@ impl UnattendedState {
         self.words.write(Chunk { bytes: line(word), ..Chunk::default() });
     }
 
-    pub(super) fn entries(&self) -> usize {
-        self.agent.shared.tree().map_or(0, |tree| tree.len())
-    }
-
     fn tell_open(&self) {
         let place = &self.agent.shared.place;
         let session_id = place.store.view().header().id.clone();
-        self.tell(&Word::Open { session: place.store.path(), session_id, entries: self.entries() });
+        self.tell(&Word::Open { session: place.store.path(), session_id, turns: self.spent.turns });
     }
 
     /// Asks to be told when no trace runs.
@@ -284,14 +279,7 @@ impl UnattendedState {
         }
         let Some(tree) = self.agent.shared.tree() else { return self.broken("the session is not open") };
         let mut progress = Progress::of(&tree, &self.task);
-        let handled = |place: usize| {
-            self.task.prompts.get(place).and_then(|prompt| prompt.entry_id.as_ref()).is_some_and(|id| self.handled.contains(id))
-        };
-        while handled(progress.prompts) {
-            progress.prompts += 1;
-        }
-        self.found.limit = self.task.limits.reached(&self.spent);
-        self.found.denied = self.first().is_some_and(|first| !progress::denied(&tree, first).is_empty());
+        self.count_handled(&mut progress);
         self.found.form = match (&self.validator, &progress.answer) {
             (Some(validator), Answer::Given(text)) => Some(schema::check(validator, text)),
             _ => None,
@@ -299,13 +287,13 @@ impl UnattendedState {
         self.progress = progress;
         match steps::next(&self.task, &self.progress, &self.found) {
             Step::Say(message, text) => self.say(message, text),
-            Step::LookAtFiles => {
-                let Some(first) = self.first().cloned() else { return };
-                let to = Recipient::new(self.me.clone(), UnattendedMsg::Files);
-                let work = ChangesWork { shared: self.agent.shared.clone(), tree, first, to };
-                match spawn_worker("Changes", "", Changes, (), work, myself.get_cell()).await {
-                    Ok(addr) => self.waiting = Some(Waiting::Files(addr.id())),
-                    Err(_) => self.me.tell(UnattendedMsg::Files(Vec::new())),
+            Step::Look => {
+                let Some(first) = self.first().cloned() else { return self.broken("the run has no prompt") };
+                let to = Recipient::new(self.me.clone(), UnattendedMsg::Looked);
+                let work = LookWork { shared: self.agent.shared.clone(), tree, first, to };
+                match spawn_worker("Looking", "", Looking, (), work, myself.get_cell()).await {
+                    Ok(addr) => self.waiting = Some(Waiting::Look(addr.id())),
+                    Err(exit) => self.broken(exit.cause()),
                 }
             }
             Step::Check => {
@@ -317,9 +305,20 @@ impl UnattendedState {
         }
     }
 
+    /// Counts the prompts that an extension took: what it did with them is its answer.
+    fn count_handled(&self, progress: &mut Progress) {
+        let id = |place: usize| self.task.prompts.get(place).and_then(|prompt| prompt.entry_id.as_ref());
+        while id(progress.prompts).is_some_and(|id| self.handled.contains(id)) {
+            progress.prompts += 1;
+            if progress.answer == Answer::Owed {
+                progress.answer = Answer::Given(String::new());
+            }
+        }
+    }
+
     async fn check(&mut self, myself: &ActorRef<UnattendedMsg>, check: Check) {
         let quiet_ms = u64::try_from(check.timeout.as_millis()).ok();
-        self.tell(&Word::Beat { entries: self.entries(), quiet_ms });
+        self.tell(&Word::Beat { turns: self.spent.turns, quiet_ms });
         let cancel = CancellationToken::new();
         let to = Recipient::new(self.me.clone(), UnattendedMsg::Checked);
         let work = VerifyWork { shared: self.agent.shared.clone(), check, cancel: cancel.clone(), to };
@@ -363,10 +362,8 @@ impl UnattendedState {
 
     async fn gone(&mut self, myself: &ActorRef<UnattendedMsg>, id: ActorId) {
         match &self.waiting {
-            Some(Waiting::Files(worker)) if *worker == id => {
-                self.waiting = None;
-                self.found.files = Some((self.progress.leaf.clone(), Vec::new()));
-                self.go_on(myself).await;
+            Some(Waiting::Look(worker)) if *worker == id => {
+                self.broken("what the run has done so far could not be found out");
             }
             Some(Waiting::Check(worker, _)) if *worker == id => {
                 self.waiting = None;
@@ -391,6 +388,16 @@ impl UnattendedState {
         self.look();
     }
 
+    /// What was done in this session, with what was done before.
+    fn looked(&mut self, look: Look) {
+        self.waiting = None;
+        let mut all = self.task.before.clone();
+        all.add(look);
+        // What events told may lack the last ones.
+        self.spent = all.spent;
+        self.found.look = Some((self.progress.leaf.clone(), all));
+    }
+
     /// The first entry of the run.
     fn first(&self) -> Option<&EntryId> {
         self.task.prompts.first().and_then(|prompt| prompt.entry_id.as_ref())
@@ -400,18 +407,15 @@ impl UnattendedState {
     fn end(&mut self, outcome: Outcome, reason: Option<String>) {
         let tree = self.agent.shared.tree();
         let unsaved = self.agent.shared.place.is_unsaved();
-        let denied = match (&tree, self.first()) {
-            (Some(tree), Some(first)) => progress::denied(tree, first),
-            _ => Vec::new(),
-        };
+        let look = self.found.look.take().map(|(_, look)| look).unwrap_or_default();
         let report = Report {
             outcome: if unsaved { Outcome::NotSaved } else { outcome },
             reason,
             answer: tree.as_ref().and_then(progress::last_text),
             value: self.found.form.clone().and_then(Result::ok),
-            spent: self.spent,
-            denied,
-            changed_files: self.found.files.clone().map(|(_, files)| files).unwrap_or_default(),
+            spent: look.spent,
+            denied: look.denied,
+            changed_files: look.files.into_iter().collect(),
         };
         self.last_word(&Word::End(Box::new(report)));
     }

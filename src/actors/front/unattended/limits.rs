@@ -10,7 +10,7 @@ use crate::protocol::{AgentMessage, Entry, EntryBody, Usage};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Spent {
-    /// Answers of the model.
+    /// Answers of the model, without failed attempts.
     pub turns: u64,
     /// Tokens and money, with those of summaries and tools.
     pub usage: Usage,
@@ -40,7 +40,7 @@ impl Spent {
     pub fn add_message(&mut self, message: &AgentMessage) {
         match message {
             AgentMessage::Assistant(message) => {
-                self.turns += 1;
+                self.turns += u64::from(!message.is_failed());
                 self.usage.add(&message.usage);
             }
             AgentMessage::ToolResult(result) => {

@@ -12,14 +12,14 @@
 //! | [`schema`] | whether an answer is JSON of the wanted form; pure |
 //! | [`words`] | what is told to the supervisor, and by it |
 //! | [`outcome`] | how a run ends |
-//! | `verify`, `changes` | workers: the user's check, and which files changed |
+//! | [`look`], `verify` | workers: what the run has done so far, and the user's check |
 //!
 //! The front holds nothing that a run needs: all that it decides by stands in the session, so that the front of the next
 //! process decides the same.
 
-mod changes;
 mod front;
 pub mod limits;
+pub mod look;
 pub mod outcome;
 pub mod progress;
 pub mod schema;

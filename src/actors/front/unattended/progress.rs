@@ -66,7 +66,7 @@ impl Progress {
 fn answer(tree: &TreeView) -> Answer {
     let last = tree.last_message(|message| match message {
         AgentMessage::Assistant(message) => Some(of_message(message)),
-        AgentMessage::User(_) | AgentMessage::ToolResult(_) | AgentMessage::Custom(_) => Some(Answer::Owed),
+        AgentMessage::User(_) | AgentMessage::ToolResult(_) => Some(Answer::Owed),
         _ => None,
     });
     last.unwrap_or_default()

@@ -17,7 +17,9 @@ pub fn compile(schema: &Value) -> Result<Validator, String> {
 /// What the prompt says about the form of the answer.
 #[must_use]
 pub fn request(schema: &Value) -> String {
-    format!("When everything is done, answer with one JSON value and nothing else. It must fit this JSON schema:\n{schema}")
+    format!(
+        "When everything is done, answer with one JSON value and nothing else. It must fit this JSON schema:\n{schema}"
+    )
 }
 
 /// The value that an answer holds, alone or as the only fenced block.

@@ -5,7 +5,10 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::limits::{Limits, Spent};
+use super::{
+    limits::{Limits, Spent},
+    look::Look,
+};
 use crate::protocol::{EntryId, command::Input};
 
 /// What a run is to do in one session.
@@ -19,7 +22,9 @@ pub struct Task {
     pub continued: u32,
     /// What it may spend.
     pub limits: Limits,
-    /// What it had spent when this worker began.
+    /// What it had done in earlier sessions.
+    pub before: Look,
+    /// What it had spent when this worker began, also in this session.
     pub spent: Spent,
     /// How the work is checked.
     pub check: Option<Check>,

@@ -87,7 +87,10 @@ fn judge(check: &Check, result: &BashResult, timed_out: bool) -> Result<(), Stri
         true => "It printed nothing.".to_owned(),
         false => format!("The end of its output:\n{}", output.content),
     };
-    Err(format!("The check `{}` failed ({how}). {output}\nFind out why and mend it. The check runs again then.", check.command))
+    Err(format!(
+        "The check `{}` failed ({how}). {output}\nFind out why and mend it. The check runs again then.",
+        check.command
+    ))
 }
 
 #[cfg(test)]

@@ -2,10 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use super::{
-    front::UnattendedState,
-    words::Word,
-};
+use super::{front::UnattendedState, words::Word};
 use crate::{
     actors::{
         front::{
@@ -24,16 +21,17 @@ const PULSE: Duration = Duration::from_millis(50);
 /// A question to a person is open as long as that takes; the supervisor hears when it is closed.
 const QUESTION_MS: u64 = 7 * 24 * 3_600_000;
 
-/// When the supervisor last heard of an event.
+/// When the supervisor last heard of an event, and of how many answers.
 #[derive(Debug, Default)]
-pub(super) struct Pulse(Option<Instant>);
+pub(super) struct Pulse(Option<(Instant, u64)>);
 
 impl Pulse {
-    /// Whether it is time to tell of another one.
-    fn is_due(&mut self, now: Instant) -> bool {
-        let due = self.0.is_none_or(|last| now.saturating_duration_since(last) >= PULSE);
+    /// Whether it is time to tell of another one. A new answer is told at once: it is how far the run came.
+    fn is_due(&mut self, now: Instant, turns: u64) -> bool {
+        let is_due = |(last, told): (Instant, u64)| told != turns || now.saturating_duration_since(last) >= PULSE;
+        let due = self.0.is_none_or(is_due);
         if due {
-            self.0 = Some(now);
+            self.0 = Some((now, turns));
         }
         due
     }
@@ -65,15 +63,15 @@ impl UnattendedState {
             }
             self.watch(&event);
         }
-        if self.pulse.is_due(Instant::now()) {
-            self.tell(&Word::Beat { entries: self.entries(), quiet_ms: None });
+        if self.pulse.is_due(Instant::now(), self.spent.turns) {
+            self.tell(&Word::Beat { turns: self.spent.turns, quiet_ms: None });
         }
     }
 
     fn watch(&mut self, published: &Published) {
         match &published.event {
             Event::MessageEnd { message, entry_id: Some(_) } => self.spent.add_message(message),
-            Event::SessionCompact { entry, .. } => self.spent.add_entry(entry),
+            Event::SessionCompact { entry, .. } | Event::EntryAppended { entry } => self.spent.add_entry(entry),
             Event::TurnEnd { tool_results, .. } => {
                 if !tool_results.is_empty()
                     && let Some(limit) = self.task.limits.reached(&self.spent)
@@ -96,7 +94,7 @@ impl UnattendedState {
             }
             Event::QuestionAsked { .. } => self.quiet(QUESTION_MS),
             // The clock runs again.
-            Event::QuestionClosed { .. } => self.tell(&Word::Beat { entries: self.entries(), quiet_ms: Some(0) }),
+            Event::QuestionClosed { .. } => self.tell(&Word::Beat { turns: self.spent.turns, quiet_ms: Some(0) }),
             Event::Parked { cause } => {
                 self.broken(&format!("The agent failed repeatedly and was given up: {cause}"));
             }
@@ -106,7 +104,7 @@ impl UnattendedState {
 
     /// Says that nothing need happen for a while.
     fn quiet(&self, ms: u64) {
-        self.tell(&Word::Beat { entries: self.entries(), quiet_ms: Some(ms) });
+        self.tell(&Word::Beat { turns: self.spent.turns, quiet_ms: Some(ms) });
     }
 }
 
@@ -128,9 +126,9 @@ mod tests {
     fn a_pulse_is_told_at_most_so_often() {
         let mut pulse = Pulse::default();
         let begun = Instant::now();
-        let due: Vec<bool> =
-            [0, 10, 49, 50, 99, 100].map(|ms| pulse.is_due(begun + Duration::from_millis(ms))).into_iter().collect();
-        assert_eq!(due, [true, false, false, true, false, true]);
+        let due = [(0, 0), (10, 0), (49, 0), (50, 0), (60, 1), (99, 1), (110, 1)]
+            .map(|(ms, turns)| pulse.is_due(begun + Duration::from_millis(ms), turns));
+        assert_eq!(due, [true, false, false, true, true, false, true]);
     }
 
     #[test]

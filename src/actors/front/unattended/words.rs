@@ -17,13 +17,13 @@ pub enum Word {
         session: Option<PathBuf>,
         /// Its id.
         session_id: String,
-        /// Entries that it has.
-        entries: usize,
+        /// Answers that the run has: when there are no more at its end, the worker came no further.
+        turns: u64,
     },
     /// Something happened.
     Beat {
-        /// Entries that the session has.
-        entries: usize,
+        /// Answers that the run has.
+        turns: u64,
         /// Nothing else need happen for so many milliseconds: a tool has that much time, or a person is asked.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         quiet_ms: Option<u64>,
@@ -77,6 +77,12 @@ impl Report {
             changed_files: Vec::new(),
         }
     }
+
+    /// Whether it tells more than how the run ended.
+    #[must_use]
+    pub fn is_complete(&self) -> bool {
+        self.answer.is_some() || self.spent != Spent::default()
+    }
 }
 
 /// Why a run is to be settled: its trace is aborted, its session can be gone on with.
@@ -118,9 +124,9 @@ mod tests {
     #[test]
     fn words_survive_the_way_through_a_line() {
         let words = [
-            Word::Open { session: Some("/s.jsonl".into()), session_id: "s".into(), entries: 3 },
-            Word::Beat { entries: 4, quiet_ms: None },
-            Word::Beat { entries: 4, quiet_ms: Some(7) },
+            Word::Open { session: Some("/s.jsonl".into()), session_id: "s".into(), turns: 3 },
+            Word::Beat { turns: 4, quiet_ms: None },
+            Word::Beat { turns: 4, quiet_ms: Some(7) },
             Word::End(Box::new(Report::bare(Outcome::TokenLimit, "a\nb"))),
             Word::Broken { cause: "x".into() },
         ];
