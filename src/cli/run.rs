@@ -198,3 +198,13 @@ pub(super) fn write_out(text: &str) -> io::Result<()> {
     let text = if out.is_terminal() { hidden::for_terminal(text) } else { Cow::Borrowed(text) };
     out.write_all(text.as_bytes()).and_then(|()| out.flush())
 }
+
+/// The same for lines of JSON.
+pub(super) fn write_records(lines: &[u8]) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    match out.is_terminal() {
+        true => out.write_all(hidden::for_terminal_json(&String::from_utf8_lossy(lines)).as_bytes())?,
+        false => out.write_all(lines)?,
+    }
+    out.flush()
+}

@@ -5,9 +5,9 @@ use std::time::{Duration, Instant};
 use super::{
     args::{OutputForm, RUN_USAGE, RunCommand, RunLine},
     conclude,
-    descendants::{adopt_orphans, end_process, end_tagged, process_of},
+    descendants::{adopt_orphans, end_process, end_tagged, is_alive, process_of},
     folder::{FolderError, RunFolder},
-    lease::{Lease, LeaseError, is_alive},
+    lease::{Lease, LeaseError},
     output::{EventCopy, print_events, print_result},
     request,
     result::RunResult,

@@ -49,7 +49,7 @@ pub fn end_tagged(tag: &str) {
 /// Ends one process, and waits until it is gone.
 pub fn end_process(process: ProcessId) {
     let begun = Instant::now();
-    while super::lease::is_alive(process) && begun.elapsed() < PATIENCE {
+    while is_alive(process) && begun.elapsed() < PATIENCE {
         send(i32::try_from(process.pid).unwrap_or(0), Signal::KILL);
         std::thread::sleep(LOOK);
     }
@@ -87,6 +87,18 @@ fn own_pid() -> i32 {
     rustix::process::getpid().as_raw_nonzero().get()
 }
 
+/// Whether a process lives, and is the one that is meant. One whose end nobody has taken yet is dead.
+#[must_use]
+pub fn is_alive(process: ProcessId) -> bool {
+    #[cfg(target_os = "linux")]
+    return linux::is_alive(process);
+    #[cfg(not(target_os = "linux"))]
+    i32::try_from(process.pid)
+        .ok()
+        .and_then(Pid::from_raw)
+        .is_some_and(|pid| !matches!(rustix::process::test_kill_process(pid), Err(rustix::io::Errno::SRCH)))
+}
+
 /// A process with the time at which it began.
 #[must_use]
 pub fn process_of(pid: u32) -> ProcessId {
@@ -100,12 +112,17 @@ pub fn process_of(pid: u32) -> ProcessId {
 #[cfg(target_os = "linux")]
 mod linux {
     use crate::{
-        cli::runs::TAG_VARIABLE,
+        cli::runs::{TAG_VARIABLE, state::ProcessId},
         tools::operations::local::processes::{ProcessFacts, all, with_descendants},
     };
 
     pub fn begun(pid: u32) -> u64 {
         i32::try_from(pid).ok().and_then(ProcessFacts::of).map_or(0, |process| process.begun)
+    }
+
+    pub fn is_alive(process: ProcessId) -> bool {
+        let facts = i32::try_from(process.pid).ok().and_then(ProcessFacts::of);
+        facts.is_some_and(|facts| !facts.zombie && (process.begun == 0 || facts.begun == process.begun))
     }
 
     /// The living processes below one.

@@ -101,6 +101,12 @@ impl RunFolder {
         self.file("run.json").is_file()
     }
 
+    /// The user's folder that it is in.
+    #[must_use]
+    pub fn user_dir(&self) -> Option<&Path> {
+        self.path.parent()?.parent()
+    }
+
     /// A file in it.
     #[must_use]
     pub fn file(&self, name: &str) -> PathBuf {

@@ -30,7 +30,8 @@ impl History {
     /// One of them cannot be read.
     pub fn of(paths: &[PathBuf], spec: &RunSpec) -> Result<Self, StoreError> {
         let mut history = Self::default();
-        for path in paths {
+        // A session in which nothing was said has no file.
+        for path in paths.iter().filter(|path| path.exists()) {
             let view = SessionStore::open_read_only(path)?.store.view();
             history.add(path, view, spec);
         }

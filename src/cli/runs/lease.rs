@@ -8,7 +8,11 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 
-use super::{descendants::process_of, folder::RunFolder, state::ProcessId};
+use super::{
+    descendants::{is_alive, process_of},
+    folder::RunFolder,
+    state::ProcessId,
+};
 use crate::store::{
     StoreError,
     lock::{Lock, lock},
@@ -35,14 +39,6 @@ impl Owner {
     pub fn is_alive(&self) -> bool {
         self.boot == boot_id() && is_alive(self.process)
     }
-}
-
-/// Whether a process lives, and is the one that is meant.
-#[must_use]
-pub fn is_alive(process: ProcessId) -> bool {
-    let pid = i32::try_from(process.pid).ok().and_then(rustix::process::Pid::from_raw);
-    let there = pid.is_some_and(|pid| !matches!(rustix::process::test_kill_process(pid), Err(rustix::io::Errno::SRCH)));
-    there && (process.begun == 0 || process_of(process.pid).begun == process.begun)
 }
 
 fn boot_id() -> String {

@@ -65,7 +65,7 @@ impl Told {
             "prompt": self.spec.prompts.first().map(|prompt| &prompt.text),
             "folder": run.path,
             "supervisor": self.owner.as_ref().map(|owner| owner.process.pid),
-            "worker": self.owner.as_ref().and_then(|_| self.state.worker).map(|worker| worker.pid),
+            "worker": self.owner.as_ref().and(self.state.worker).map(|worker| worker.pid),
             "restarts": self.state.restarts(),
             "sessions": self.state.sessions,
             "result": self.result,

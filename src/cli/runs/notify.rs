@@ -21,7 +21,6 @@ pub fn notify(command: &str, folder: &RunFolder, result: &RunResult) {
     if let Err(error) = run(command, folder, result) {
         complain(&format!("Warning: the command of --notify failed: {error}"));
     }
-    super::descendants::end_all();
 }
 
 fn run(command: &str, folder: &RunFolder, result: &RunResult) -> Result<(), String> {

@@ -2,14 +2,17 @@
 
 use std::{
     fs::File,
-    io::{self, IsTerminal as _, Read as _, Seek as _, SeekFrom, Write},
+    io::{self, Read as _, Seek as _, SeekFrom},
     path::PathBuf,
     sync::mpsc::{Sender, channel},
     thread::{self, JoinHandle},
 };
 
 use super::{args::OutputForm, folder::RunFolder, result::RunResult};
-use crate::{actors::front::complain, cli::run::write_out, protocol::hidden};
+use crate::{
+    actors::front::complain,
+    cli::run::{write_out, write_records},
+};
 
 /// Copies the whole lines of a growing file to standard output, in a thread of its own: a reader that does not read
 /// must not hold the supervisor up.
@@ -73,7 +76,7 @@ fn copy_lines(path: &std::path::Path, at: &mut u64) -> io::Result<()> {
         (&mut file).take(look).read_to_end(&mut bytes)?;
         match memchr::memrchr(b'\n', &bytes) {
             Some(end) => {
-                write_lines(&bytes[..=end])?;
+                write_records(&bytes[..=end])?;
                 *at += end as u64 + 1;
             }
             // A line that is longer than the look.
@@ -81,16 +84,6 @@ fn copy_lines(path: &std::path::Path, at: &mut u64) -> io::Result<()> {
             None => return Ok(()),
         }
     }
-}
-
-fn write_lines(bytes: &[u8]) -> io::Result<()> {
-    let mut out = io::stdout().lock();
-    if out.is_terminal() {
-        out.write_all(hidden::for_terminal_json(&String::from_utf8_lossy(bytes)).as_bytes())?;
-    } else {
-        out.write_all(bytes)?;
-    }
-    out.flush()
 }
 
 /// Prints all events of a run that has ended.

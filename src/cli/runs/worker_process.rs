@@ -16,7 +16,10 @@ use super::{
     ID_VARIABLE, TAG_VARIABLE, args, descendants::process_of, folder::RunFolder, orders::Order, spec::RunSpec,
     state::ProcessId,
 };
-use crate::actors::front::unattended::words::{Word, line};
+use crate::{
+    actors::front::unattended::words::{Word, line},
+    store::paths::USER_DIR_VARIABLE,
+};
 
 /// A line that is longer is no word of a worker.
 const LONGEST_WORD: usize = 64 << 20;
@@ -51,6 +54,10 @@ impl Worker {
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(log);
+        if let (Some(_), Some(user_dir)) = (std::env::var_os(USER_DIR_VARIABLE), folder.user_dir()) {
+            // It may be relative to another folder than the run's.
+            command.env(USER_DIR_VARIABLE, user_dir);
+        }
         let mut child = command.spawn()?;
         let (Some(orders), Some(words)) = (child.stdin.take(), child.stdout.take()) else {
             return Err(io::Error::other("the worker has no pipes"));

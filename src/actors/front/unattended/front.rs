@@ -13,13 +13,13 @@ use super::{
     limits::Spent,
     look::{Look, LookWork, Looking},
     outcome::Outcome,
-    progress::{self, Answer, Progress},
+    progress::{Answer, Progress},
     schema,
     steps::{self, Findings, Step},
     task::{Check, Message, Task},
     verify::{Verify, VerifyWork},
     watching::Pulse,
-    words::{Report, Settle, Word, line},
+    words::{Settle, Word, line},
 };
 use crate::{
     actors::{
@@ -105,8 +105,10 @@ pub enum UnattendedMsg {
     Gone(ActorId),
     /// The run is to settle.
     Settle(Settle),
-    /// Events or words cannot be written any more.
+    /// Events cannot be written any more.
     Unwritable(String),
+    /// Nobody hears the words any more.
+    Unheard(String),
     /// Everything is out.
     Flushed,
 }
@@ -126,18 +128,18 @@ pub struct UnattendedState {
     pub(super) me: Addr<UnattendedMsg>,
     done: Recipient<i32>,
     pub(super) events: Option<Stdout>,
-    words: Stdout,
+    pub(super) words: Stdout,
     pub(super) wire: WireState,
     pub(super) backlog: Option<Arc<Backlog>>,
     pub(super) spent: Spent,
     pub(super) pulse: Pulse,
     pub(super) found: Findings,
     progress: Progress,
-    waiting: Option<Waiting>,
+    pub(super) waiting: Option<Waiting>,
     validator: Option<Validator>,
     /// Prompts that an extension took: the session does not tell of them.
     handled: Vec<EntryId>,
-    ended: bool,
+    pub(super) ended: bool,
 }
 
 /// The actor.
@@ -154,8 +156,8 @@ impl Actor for Unattended {
         args: UnattendedArgs,
     ) -> Result<UnattendedState, ActorProcessingErr> {
         let me = Addr::of(&myself);
+        let words = Stdout::start(Form::Json, Recipient::new(me.clone(), UnattendedMsg::Unheard));
         let unwritable = Recipient::new(me.clone(), UnattendedMsg::Unwritable);
-        let words = Stdout::start(Form::Json, unwritable.clone());
         let events = args.events.map(|file| Stdout::start_for(file, Form::Json, unwritable));
         if let Some(events) = &events {
             events.write(Chunk { bytes: args.head, ..Chunk::default() });
@@ -223,6 +225,10 @@ impl Actor for Unattended {
                 complain(&format!("Error: the run's events cannot be written: {cause}"));
                 state.stop(Outcome::NotSaved, Some(cause));
             }
+            UnattendedMsg::Unheard(cause) => {
+                complain(&format!("The supervisor is gone ({cause}): the run settles."));
+                state.stop(Settle::Orphaned.outcome(), None);
+            }
             UnattendedMsg::Flushed => {
                 // The root ends everything; when it is gone, so is the process.
                 let _ = state.done.deliver(0);
@@ -267,7 +273,7 @@ impl UnattendedState {
     }
 
     /// Asks to be told when no trace runs.
-    fn look(&self) {
+    pub(super) fn look(&self) {
         let me = self.me.clone();
         self.agent.send(Command::WaitIdle, ReplyTo::new(move |result| me.tell(UnattendedMsg::Idle(result))));
     }
@@ -375,19 +381,6 @@ impl UnattendedState {
         }
     }
 
-    /// Ends the trace that runs, and then the run.
-    pub(super) fn stop(&mut self, outcome: Outcome, reason: Option<String>) {
-        if self.found.stopping.is_some() {
-            return;
-        }
-        self.found.stopping = Some((outcome, reason));
-        if let Some(Waiting::Check(_, cancel)) = &self.waiting {
-            cancel.cancel();
-        }
-        self.agent.send(Command::Abort, ReplyTo::nobody());
-        self.look();
-    }
-
     /// What was done in this session, with what was done before.
     fn looked(&mut self, look: Look) {
         self.waiting = None;
@@ -401,48 +394,5 @@ impl UnattendedState {
     /// The first entry of the run.
     fn first(&self) -> Option<&EntryId> {
         self.task.prompts.first().and_then(|prompt| prompt.entry_id.as_ref())
-    }
-
-    /// The run is over.
-    fn end(&mut self, outcome: Outcome, reason: Option<String>) {
-        let tree = self.agent.shared.tree();
-        let unsaved = self.agent.shared.place.is_unsaved();
-        let look = self.found.look.take().map(|(_, look)| look).unwrap_or_default();
-        let report = Report {
-            outcome: if unsaved { Outcome::NotSaved } else { outcome },
-            reason,
-            answer: tree.as_ref().and_then(progress::last_text),
-            value: self.found.form.clone().and_then(Result::ok),
-            spent: look.spent,
-            denied: look.denied,
-            changed_files: look.files.into_iter().collect(),
-        };
-        self.last_word(&Word::End(Box::new(report)));
-    }
-
-    /// The run cannot go on, here or elsewhere.
-    pub(super) fn fail(&mut self, reason: &str) {
-        complain(&format!("Error: {reason}"));
-        let report = Report { spent: self.spent, ..Report::bare(Outcome::Failed, reason) };
-        self.last_word(&Word::End(Box::new(report)));
-    }
-
-    /// The run cannot go on here.
-    pub(super) fn broken(&mut self, cause: &str) {
-        complain(&format!("Error: {cause}"));
-        self.last_word(&Word::Broken { cause: cause.to_owned() });
-    }
-
-    fn last_word(&mut self, word: &Word) {
-        if std::mem::replace(&mut self.ended, true) {
-            return;
-        }
-        self.tell(word);
-        let (me, words) = (self.me.clone(), self.words.clone());
-        let flush = move || words.flushed(move || me.tell(UnattendedMsg::Flushed));
-        match &self.events {
-            Some(events) => events.flushed(flush),
-            None => flush(),
-        }
     }
 }

@@ -4,7 +4,7 @@
 //! | file | what |
 //! |---|---|
 //! | `front` | the actor, and its start |
-//! | `watching` | what it makes of events |
+//! | `watching`, `ending` | what it makes of events, and how it ends |
 //! | [`task`] | what the run is to do |
 //! | [`steps`] | what comes next; pure |
 //! | [`progress`] | how far the run is, read off its session; pure |
@@ -17,6 +17,7 @@
 //! The front holds nothing that a run needs: all that it decides by stands in the session, so that the front of the next
 //! process decides the same.
 
+mod ending;
 mod front;
 pub mod limits;
 pub mod look;
