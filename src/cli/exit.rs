@@ -12,10 +12,28 @@ pub enum Exit {
     Failed,
     /// `auth check` could not come to an answer.
     InvalidState,
+    /// The words behind `troupe run` or `troupe runs` make no sense.
+    Usage,
     /// Calls were denied in a run whose user wants to know (`--on-denied fail`).
     Denied,
     /// The session could not be saved: the run ended for it, or went on in memory and the disk refused to the end.
     NotSaved,
+    /// The check of a run failed, also after the last retry.
+    VerificationFailed,
+    /// The answer of a run does not fit its schema.
+    SchemaNotMet,
+    /// No file changed in a run that was to change one.
+    NoChange,
+    /// A run needed more turns than it had.
+    TurnLimit,
+    /// A run needed more money or tokens than it had.
+    SpendingLimit,
+    /// A run needed more time than it had.
+    TimeLimit,
+    /// The worker of a run crashed too often.
+    GaveUp,
+    /// A run is owned by another process.
+    Owned,
     /// SIGHUP: the terminal went away.
     HungUp,
     /// SIGINT.
@@ -33,9 +51,17 @@ impl Exit {
         match self {
             Self::Done => 0,
             Self::Failed => 1,
-            Self::InvalidState => 2,
+            Self::InvalidState | Self::Usage => 2,
             Self::Denied => 5,
             Self::NotSaved => 6,
+            Self::VerificationFailed => 7,
+            Self::SchemaNotMet => 8,
+            Self::NoChange => 9,
+            Self::TurnLimit => 10,
+            Self::SpendingLimit => 11,
+            Self::TimeLimit => 12,
+            Self::GaveUp => 14,
+            Self::Owned => 15,
             Self::HungUp => 129,
             Self::Interrupted => 130,
             Self::Quit => 131,

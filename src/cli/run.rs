@@ -14,7 +14,7 @@ use super::{
     exit::Exit,
     export, files, first_message, help, listing,
     mode::{Mode, Terminals},
-    notices, packages, permissions, sessions,
+    notices, packages, permissions, runs, sessions,
     start::{self, StartError},
     stdin,
     subcommand::{self, Subcommand},
@@ -74,6 +74,8 @@ fn run_subcommand(environment: &Environment, command: Subcommand, extensions: Ex
         Subcommand::Undo(command) => undo::run(environment, &command),
         Subcommand::Sessions(command) => sessions::run(environment, &command),
         Subcommand::Acp(args) => acp::run(environment, args, extensions),
+        Subcommand::Run(command) => runs::run(environment, command, extensions),
+        Subcommand::Runs(command) => runs::manage::run(environment, command, extensions),
     }
 }
 
@@ -144,7 +146,7 @@ pub(super) fn give_flags(args: &HiArgs, extensions: &ExtensionRegistry) -> Resul
     extensions.set_flags(&given).map_err(|errors| errors.iter().map(ToString::to_string).collect())
 }
 
-fn flag_names(extensions: &ExtensionRegistry) -> Vec<String> {
+pub(super) fn flag_names(extensions: &ExtensionRegistry) -> Vec<String> {
     extensions.flags().into_iter().map(|(_, flag)| flag.name).collect()
 }
 
@@ -195,4 +197,14 @@ pub(super) fn write_out(text: &str) -> io::Result<()> {
     // Names of models, sessions and files may come from anywhere. A program gets them as they are.
     let text = if out.is_terminal() { hidden::for_terminal(text) } else { Cow::Borrowed(text) };
     out.write_all(text.as_bytes()).and_then(|()| out.flush())
+}
+
+/// The same for lines of JSON.
+pub(super) fn write_records(lines: &[u8]) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    match out.is_terminal() {
+        true => out.write_all(hidden::for_terminal_json(&String::from_utf8_lossy(lines)).as_bytes())?,
+        false => out.write_all(lines)?,
+    }
+    out.flush()
 }

@@ -34,6 +34,8 @@ pub struct ChosenSession {
     pub is_first: bool,
     /// The name that it is to get.
     pub name: Option<String>,
+    /// A trace that a killed process left running is gone on with at once.
+    pub takes_over: bool,
 }
 
 impl ChosenSession {
@@ -42,7 +44,7 @@ impl ChosenSession {
     pub fn following(store: SessionStore, journal: Sidecar) -> Self {
         let view = store.view();
         let cwd = PathBuf::from(&view.header().cwd);
-        Self { cwd, is_new: view.is_empty(), is_first: false, name: None, store, journal }
+        Self { cwd, is_new: view.is_empty(), is_first: false, name: None, takes_over: false, store, journal }
     }
 }
 

@@ -198,8 +198,10 @@ pub async fn build(
     if chosen.store.writable().is_ok() {
         record_start(&chosen, &selection, &before.selection, &catalogue)?;
     }
+    let takes_over = chosen.takes_over;
     let place =
         SessionPlace::new(chosen.store, chosen.journal).with_checkpoints(checkpoints).with_saving(sync, on_refusal);
+    let place = if takes_over { place.taking_over() } else { place };
     let shared = AgentShared::of_family(base.next_agent(), Arc::new(config), place, selection, family);
     Ok(Setup { shared, closings: works_with.closings })
 }

@@ -1,5 +1,5 @@
-//! Commands that come as the first word: `acp …`, `mcp …`, `auth …`, `undo …`, `permissions …`, `sessions …` and the
-//! package commands.
+//! Commands that come as the first word: `run …`, `runs …`, `acp …`, `mcp …`, `auth …`, `undo …`, `permissions …`,
+//! `sessions …` and the package commands.
 
 use super::{
     acp::{self, AcpArgs},
@@ -7,6 +7,7 @@ use super::{
     exit::Exit,
     packages::args::{self as packages, PackagesCommand},
     permissions::{self, PermissionsCommand},
+    runs::args::{self as runs, RunCommand, RunsCommand},
     sessions::args::{self as sessions, SessionsCommand},
     undo::{self, UndoCommand},
 };
@@ -31,6 +32,10 @@ pub enum Subcommand {
     Sessions(SessionsCommand),
     /// `acp …`: serve an editor.
     Acp(AcpArgs),
+    /// `run …`: run prompts under supervision.
+    Run(RunCommand),
+    /// `runs …`: look at such runs, and stop them.
+    Runs(RunsCommand),
     /// Print this text, exit 0: the usage of a command.
     Usage(String),
 }
@@ -44,7 +49,7 @@ pub enum SubcommandError {
     /// There is no such command.
     #[error("Unknown {group} command \"{command}\". Usage:\n{usage}")]
     Unknown {
-        /// `auth`, `mcp` or `permissions`.
+        /// `auth`, `mcp`, `permissions` or `runs`.
         group: &'static str,
         /// What was typed.
         command: String,
@@ -69,6 +74,7 @@ impl SubcommandError {
     pub fn exit(&self) -> Exit {
         match self {
             Self::Arguments { exit, .. } => *exit,
+            Self::Unknown { group: "runs", .. } => Exit::Usage,
             Self::NotAvailable(_) | Self::Unknown { .. } => Exit::Failed,
         }
     }
@@ -91,6 +97,8 @@ pub fn parse(argv: &[String]) -> Option<Result<Subcommand, SubcommandError>> {
         "undo" => Some(undo::parse(&rest)),
         "sessions" => Some(sessions::parse(&rest)),
         "acp" => Some(acp::parse(&rest)),
+        "run" => Some(runs::parse_run(&rest)),
+        "runs" => Some(runs::parse_runs(&rest)),
         "update" | "config" => Some(Err(SubcommandError::NotAvailable(first.clone()))),
         _ => None,
     }

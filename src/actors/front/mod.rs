@@ -6,6 +6,7 @@
 //! | [`voice`] | what is said on standard error, and who shows it |
 //! | [`client`] | a front's side of one agent |
 //! | [`printer`] | print and JSON mode |
+//! | [`unattended`] | a supervised run that nobody watches |
 //! | [`program`], [`watch`] | a program with agents inside, and events as a stream |
 //! | [`sibling_work`] | the worker for commands about siblings |
 //! | [`page`], [`exporter`] | a session as a page, and the worker that writes it |
@@ -26,6 +27,7 @@ pub mod rpc_stream;
 pub mod sibling_work;
 pub mod stdin;
 pub mod stdout;
+pub mod unattended;
 pub mod voice;
 pub mod watch;
 

@@ -1,4 +1,4 @@
-//! The thread that owns standard output.
+//! The thread that owns standard output, or another file that lines go to.
 //!
 //! A write to a pipe that nobody reads blocks for ever; so it happens in a thread of its own, and everything that
 //! waits for it holds permits, not memory. What has piled up while a write went on goes out in the next one.
@@ -71,10 +71,30 @@ impl Stdout {
     /// Starts the thread. `failed` hears of the first write error; from then on everything is thrown away.
     #[must_use]
     pub fn start(form: Form, failed: Recipient<String>) -> Self {
+        Self::to("stdout", form, failed, || standard_output().map(File::from))
+    }
+
+    /// The same for another file than standard output.
+    #[must_use]
+    pub fn start_for(file: File, form: Form, failed: Recipient<String>) -> Self {
+        Self::to("lines", form, failed, || Ok(file))
+    }
+
+    fn to(
+        name: &str,
+        form: Form,
+        failed: Recipient<String>,
+        open: impl FnOnce() -> io::Result<File> + Send + 'static,
+    ) -> Self {
         let (sender, receiver) = mpsc::channel();
-        let spawned = thread::Builder::new().name("stdout".into()).spawn(move || run(form, &receiver, &failed));
+        let spawned = thread::Builder::new().name(name.into()).spawn(move || match open() {
+            // The descriptor itself: std's stdout has a line buffer that only costs here.
+            Ok(out) => run(out, form, &receiver, &failed),
+            // The front is gone: so is whoever wanted to know.
+            Err(error) => drop(failed.deliver(error.to_string())),
+        });
         if let Err(error) = spawned {
-            tracing::error!(%error, "the thread for standard output did not start");
+            tracing::error!(%error, "the thread for output did not start");
         }
         Self(sender)
     }
@@ -126,6 +146,14 @@ pub fn keep_for_records() -> io::Result<()> {
     Ok(())
 }
 
+/// Writes a record at once, for those who have no thread for it: before a front runs, or without one.
+///
+/// # Errors
+/// Nobody reads.
+pub fn write_record(record: &[u8]) -> io::Result<()> {
+    write_all(&mut File::from(standard_output()?), record)
+}
+
 /// A descriptor of standard output.
 fn standard_output() -> io::Result<OwnedFd> {
     match KEPT.get() {
@@ -134,16 +162,7 @@ fn standard_output() -> io::Result<OwnedFd> {
     }
 }
 
-fn run(form: Form, receiver: &mpsc::Receiver<Chunk>, failed: &Recipient<String>) {
-    // The descriptor itself: std's stdout has a line buffer that only costs here.
-    let mut out = match standard_output() {
-        Ok(fd) => File::from(fd),
-        Err(error) => {
-            // The front is gone: so is whoever wanted to know.
-            let _ = failed.deliver(error.to_string());
-            return;
-        }
-    };
+fn run(mut out: File, form: Form, receiver: &mpsc::Receiver<Chunk>, failed: &Recipient<String>) {
     let is_terminal = out.is_terminal();
     let mut broken = false;
     let mut block = Vec::new();

@@ -14,7 +14,7 @@ mod sandbox;
 mod session;
 mod words;
 
-use clap::{CommandFactory as _, FromArgMatches as _};
+use clap::Parser;
 
 pub use cassette::{CassetteChoice, ReplaySpeed};
 pub use error::ArgError;
@@ -29,25 +29,43 @@ pub use sandbox::SandboxRequest;
 pub use session::{SessionChoice, SessionTarget};
 pub use words::{ExtensionFlag, FlagValue, MULTI_LETTER};
 
+/// Words of a command line that are no known flags.
+#[derive(Debug)]
+pub struct Rest {
+    /// Messages, in order.
+    pub messages: Vec<String>,
+    /// `@file` arguments without the `@`, in order.
+    pub files: Vec<String>,
+    /// Flags that only an extension may know.
+    pub extension_flags: Vec<ExtensionFlag>,
+}
+
 /// Reads the words after the program's name.
 ///
 /// # Errors
 /// Everything that is wrong with them, in the order in which it was found.
 pub fn parse(argv: &[String]) -> Result<LowArgs, Vec<ArgError>> {
-    let mut command = LowArgs::command();
+    let (flags, Rest { messages, files, extension_flags }) = parse_as::<LowArgs>(argv)?;
+    Ok(LowArgs { messages, files, extension_flags, ..flags })
+}
+
+/// The same for a table of flags of a command's own.
+///
+/// # Errors
+/// See [`parse`].
+pub fn parse_as<T: Parser>(argv: &[String]) -> Result<(T, Rest), Vec<ArgError>> {
+    let mut command = T::command();
     let words = words::sort(argv, &command);
     let mut errors = words.errors;
     let parsed = command
         .try_get_matches_from_mut(words.options)
-        .and_then(|mut matches| LowArgs::from_arg_matches_mut(&mut matches))
+        .and_then(|mut matches| T::from_arg_matches_mut(&mut matches))
         .map_err(|error| ArgError::from_clap(&error));
     match parsed {
-        Ok(flags) if errors.is_empty() => Ok(LowArgs {
-            messages: words.messages,
-            files: words.files,
-            extension_flags: words.extension_flags,
-            ..flags
-        }),
+        Ok(flags) if errors.is_empty() => {
+            let (messages, files, extension_flags) = (words.messages, words.files, words.extension_flags);
+            Ok((flags, Rest { messages, files, extension_flags }))
+        }
         Ok(_) => Err(errors),
         Err(error) => {
             errors.push(error);

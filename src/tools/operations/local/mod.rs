@@ -26,7 +26,7 @@ pub(super) mod grep;
 mod kill;
 mod mark;
 #[cfg(target_os = "linux")]
-mod processes;
+pub(crate) mod processes;
 mod shell;
 #[cfg(target_os = "linux")]
 mod waiting;

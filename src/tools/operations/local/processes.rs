@@ -66,7 +66,7 @@ pub fn of_session(group: Pid) -> Vec<i32> {
 }
 
 /// The processes that `is_root` names, and all below them.
-fn with_descendants(all: &[ProcessFacts], is_root: impl Fn(&ProcessFacts) -> bool) -> Vec<i32> {
+pub fn with_descendants(all: &[ProcessFacts], is_root: impl Fn(&ProcessFacts) -> bool) -> Vec<i32> {
     let mut found: HashSet<i32> = all.iter().filter(|process| is_root(process)).map(|process| process.pid).collect();
     loop {
         let below: Vec<i32> = all

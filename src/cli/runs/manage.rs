@@ -1,0 +1,59 @@
+//! `troupe runs`.
+
+use super::{
+    args::RunsCommand,
+    begin,
+    folder::{FolderError, RunFolder},
+    lease::owner_of,
+    list, logs,
+};
+use crate::{
+    actors::front::complain,
+    cli::{
+        env::Environment,
+        exit::Exit,
+        run::{fail, print},
+    },
+    extensions::ExtensionRegistry,
+};
+
+/// Carries the command out.
+pub fn run(environment: &Environment, command: RunsCommand, extensions: ExtensionRegistry) -> Exit {
+    let find = |id: &str| RunFolder::find(&environment.user_dir, id);
+    let done = match command {
+        RunsCommand::List { json } => Ok(print(&list::list(&RunFolder::all(&environment.user_dir), json))),
+        RunsCommand::Show { id, json } => find(&id).and_then(|run| list::show(&run, json)).map(|text| print(&text)),
+        RunsCommand::Logs { id, events, follow } => find(&id).map(|run| logs::print_log(&run, events, follow)),
+        RunsCommand::Stop { id } => find(&id).map(|run| stop(&run)),
+        RunsCommand::Resume { id, more } => find(&id).map(|run| {
+            let words: Vec<String> = ["--run-id".to_owned(), run.id()].into_iter().chain(more).collect();
+            begin::supervise(environment, &words, &extensions)
+        }),
+    };
+    done.unwrap_or_else(|error: FolderError| {
+        fail(&error.to_string());
+        match error {
+            FolderError::Io { .. } => Exit::Failed,
+            _ => Exit::Usage,
+        }
+    })
+}
+
+/// Asks the supervisor to stop.
+fn stop(run: &RunFolder) -> Exit {
+    let id = run.id();
+    // A number that another process got meanwhile is not signalled.
+    let Some(owner) = owner_of(run).filter(super::lease::Owner::is_alive) else {
+        complain(&format!("The run {id} is not running. `troupe runs show {id}` tells how it ended."));
+        return Exit::Done;
+    };
+    let pid = i32::try_from(owner.process.pid).ok().and_then(rustix::process::Pid::from_raw);
+    match pid.map(|pid| rustix::process::kill_process(pid, rustix::process::Signal::TERM)) {
+        Some(Ok(())) => {
+            complain(&format!("The run {id} is settling. Go on with it: troupe runs resume {id}"));
+            Exit::Done
+        }
+        Some(Err(error)) => fail(&format!("the supervisor of the run {id} cannot be signalled: {error}")),
+        None => fail(&format!("the lease of the run {id} names no process")),
+    }
+}

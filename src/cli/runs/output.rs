@@ -1,0 +1,122 @@
+//! What a run prints on standard output.
+
+use std::{
+    fs::File,
+    io::{self, Read as _, Seek as _, SeekFrom},
+    path::PathBuf,
+    sync::mpsc::{Sender, channel},
+    thread::{self, JoinHandle},
+};
+
+use super::{args::OutputForm, folder::RunFolder, result::RunResult};
+use crate::{
+    actors::front::complain,
+    cli::run::{write_out, write_records},
+};
+
+/// Copies the whole lines of a growing file to standard output, in a thread of its own: a reader that does not read
+/// must not hold the supervisor up.
+pub struct EventCopy {
+    wake: Sender<()>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl EventCopy {
+    /// Begins at this place of the file.
+    #[must_use]
+    pub fn begin(path: PathBuf, from: u64) -> Self {
+        let (wake, woken) = channel::<()>();
+        let copy = move || {
+            let mut at = from;
+            let mut more = true;
+            while more {
+                more = woken.recv().is_ok();
+                // One look for all that woke it meanwhile.
+                while woken.try_recv().is_ok() {}
+                if let Err(error) = copy_lines(&path, &mut at) {
+                    // The run goes on: its events are in its folder.
+                    tracing::debug!(%error, "nobody reads the events");
+                    return;
+                }
+            }
+        };
+        // Without the thread the events are in the folder alone.
+        let thread = thread::Builder::new().name("events".into()).spawn(copy).ok();
+        Self { wake, thread }
+    }
+
+    /// There may be more.
+    pub fn wake(&self) {
+        // The thread ends only when nobody reads.
+        let _ = self.wake.send(());
+    }
+
+    /// Copies what is there, and ends.
+    pub fn finish(self) {
+        drop(self.wake);
+        if let Some(thread) = self.thread {
+            // It does not panic, and nothing depends on it.
+            let _ = thread.join();
+        }
+    }
+}
+
+/// Copies the whole lines behind `at`, and moves it there.
+fn copy_lines(path: &std::path::Path, at: &mut u64) -> io::Result<()> {
+    /// Bytes of one look.
+    const LOOK: u64 = 256 << 10;
+    let mut file = match File::open(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        opened => opened?,
+    };
+    let mut look = LOOK;
+    loop {
+        file.seek(SeekFrom::Start(*at))?;
+        let mut bytes = Vec::new();
+        (&mut file).take(look).read_to_end(&mut bytes)?;
+        match memchr::memrchr(b'\n', &bytes) {
+            Some(end) => {
+                write_records(&bytes[..=end])?;
+                *at += end as u64 + 1;
+            }
+            // A line that is longer than the look.
+            None if bytes.len() as u64 == look => look *= 2,
+            None => return Ok(()),
+        }
+    }
+}
+
+/// Prints all events of a run that has ended.
+pub fn print_events(folder: &RunFolder) {
+    if let Err(error) = copy_lines(&folder.file("events.jsonl"), &mut 0) {
+        tracing::debug!(%error, "nobody reads the events");
+    }
+}
+
+/// Prints the result; what people should know goes to standard error.
+pub fn print_result(result: &RunResult, form: OutputForm) {
+    let text = match form {
+        OutputForm::Json => serde_json::to_string(result).ok(),
+        // What a run said that is not done is no answer.
+        OutputForm::Text => result.answer.clone().filter(|_| !result.outcome.can_go_on()),
+        OutputForm::Events => None,
+    };
+    if let Some(text) = text.filter(|text| !text.is_empty())
+        && let Err(error) = write_out(&format!("{text}\n"))
+        && error.kind() != io::ErrorKind::BrokenPipe
+    {
+        complain(&format!("Error: standard output cannot be written: {error}"));
+    }
+    if !result.denied.is_empty() {
+        let calls = if result.denied.len() == 1 { "call was" } else { "calls were" };
+        complain(&format!("Warning: {} {calls} denied:", result.denied.len()));
+        result.denied.iter().for_each(|text| complain(&format!("- {text}")));
+    }
+    if result.exit != 0 {
+        let reason = result.reason.as_ref().map(|reason| format!(": {reason}")).unwrap_or_default();
+        complain(&format!("Error: the run {} ended: {}{reason}", result.run_id, result.outcome.told()));
+    }
+    if let Some(resume) = &result.resume {
+        complain(&format!("Go on with it: {resume}"));
+    }
+}

@@ -1,0 +1,388 @@
+//! The process that supervises: it starts workers, hears them, and decides what their ends mean. It waits for three
+//! things, all in one place: words of the worker, signals, and the next of its deadlines.
+
+use std::time::{Duration, Instant};
+
+use rustix::{
+    event::{PollFd, PollFlags, Timespec, poll},
+    process::WaitStatus,
+};
+
+use super::{
+    classify::{Killed, Verdict, WorkerEnd, classify},
+    descendants,
+    folder::{FolderError, RunFolder},
+    ladder::{self, Attempt},
+    orders::{Begin, Order},
+    output::EventCopy,
+    signals::Signals,
+    spec::RunSpec,
+    state::{RunState, Start, Status},
+    worker_process::Worker,
+};
+use crate::{
+    actors::{
+        front::{
+            complain,
+            unattended::{
+                outcome::Outcome,
+                words::{Report, Settle, Word},
+            },
+        },
+        restart::{Exit as ActorExit, RestartDecision},
+    },
+    cli::exit::Exit,
+    protocol::{
+        Event, Published, Seq,
+        time::now_ms,
+        wire::{WireMode, WireState, write_event},
+    },
+};
+
+/// The state is written at least so often: what a killed supervisor has not written of its time does not count.
+const SAVE: Duration = Duration::from_secs(30);
+
+/// Supervises one run.
+pub struct Supervisor<'a> {
+    folder: &'a RunFolder,
+    spec: &'a RunSpec,
+    state: RunState,
+    signals: Signals,
+    events: Option<EventCopy>,
+    api_key: Option<String>,
+    begun: Instant,
+    /// Milliseconds that earlier supervisors had it.
+    elapsed_before: u64,
+    saved: Instant,
+    /// Restarts, for the policy.
+    history: Vec<Duration>,
+    /// The signal that stopped the run.
+    stopped_by: Option<Exit>,
+}
+
+/// What a worker has said and had done to it.
+struct Watched {
+    /// When the last event came, or the time is over that something had.
+    quiet_since: Instant,
+    /// When it is killed, and why, unless it ends before.
+    settles: Option<(Instant, Killed)>,
+    killed: Option<Killed>,
+    last_word: Option<WorkerEnd>,
+    ended: Option<WaitStatus>,
+}
+
+impl<'a> Supervisor<'a> {
+    /// Supervises the run in `folder`, which stands as `state` says.
+    #[must_use]
+    pub fn new(
+        folder: &'a RunFolder,
+        spec: &'a RunSpec,
+        state: RunState,
+        signals: Signals,
+        events: Option<EventCopy>,
+        api_key: Option<String>,
+    ) -> Self {
+        let (begun, elapsed_before) = (Instant::now(), state.elapsed_ms);
+        let (history, stopped_by) = (Vec::new(), None);
+        Self { folder, spec, state, signals, events, api_key, begun, elapsed_before, saved: begun, history, stopped_by }
+    }
+
+    /// Supervises to the end: what came of it, and the signal that stopped it.
+    ///
+    /// # Errors
+    /// The run's folder cannot be written.
+    pub fn run(mut self) -> Result<(RunState, Report, Option<Exit>), FolderError> {
+        loop {
+            let end = self.work()?;
+            descendants::end_all();
+            self.folder.end_torn_line("events.jsonl")?;
+            let report = match classify(end) {
+                Verdict::Over(report) => {
+                    self.note_end(None);
+                    Some(*report)
+                }
+                Verdict::Crash(cause) => self.crashed(cause)?,
+            };
+            self.copy_events();
+            if let Some(report) = report {
+                if let Some(events) = self.events.take() {
+                    events.finish();
+                }
+                self.save()?;
+                return Ok((self.state, report, self.stopped_by));
+            }
+        }
+    }
+
+    /// A worker from its start to its end.
+    fn work(&mut self) -> Result<WorkerEnd, FolderError> {
+        let crashes = self.crashes();
+        let rung = ladder::rung(&crashes).unwrap_or_default();
+        let causes = self.counted().filter_map(|start| start.cause.clone()).collect();
+        let begin = Begin { rung, causes, api_key: self.api_key.clone() };
+        self.state.status = Status::Running;
+        self.state.starts.push(Start {
+            at: now_ms(),
+            rung,
+            ended: None,
+            cause: None,
+            turns_at_start: None,
+            turns_at_end: None,
+        });
+        self.save()?;
+        let mut worker = match Worker::start(self.folder, self.spec, &Order::Begin(begin)) {
+            Ok(worker) => worker,
+            Err(error) => return Ok(WorkerEnd::NotStarted(error.to_string())),
+        };
+        self.state.worker = Some(worker.process);
+        self.try_save();
+        let end = self.watch(&mut worker);
+        self.state.worker = None;
+        Ok(end)
+    }
+
+    fn watch(&mut self, worker: &mut Worker) -> WorkerEnd {
+        let mut watched =
+            Watched { quiet_since: Instant::now(), settles: None, killed: None, last_word: None, ended: None };
+        loop {
+            self.keep_deadlines(worker, &mut watched);
+            self.wait_until(self.next_deadline(&watched), worker);
+            if let Some(signal) = self.signals.take() {
+                self.stop(signal, worker, &mut watched);
+            }
+            let mut words = Vec::new();
+            worker.hear(|word| words.push(word));
+            descendants::reap(|pid, status| {
+                if pid == worker.pid {
+                    watched.ended = Some(status);
+                }
+            });
+            if watched.ended.is_some() {
+                worker.hear(|word| words.push(word));
+            }
+            for word in words {
+                self.heard(word, &mut watched);
+            }
+            if let Some(status) = watched.ended {
+                return watched.last_word.unwrap_or_else(|| end_of(status, watched.killed));
+            }
+            if self.saved.elapsed() >= SAVE {
+                self.try_save();
+            }
+        }
+    }
+
+    fn heard(&mut self, word: Word, watched: &mut Watched) {
+        let now = Instant::now();
+        watched.quiet_since = watched.quiet_since.max(now);
+        match word {
+            Word::Open { session, turns, .. } => {
+                if let Some(start) = self.state.starts.last_mut() {
+                    start.turns_at_start = Some(turns);
+                    start.turns_at_end = Some(turns);
+                }
+                if let Some(session) = session
+                    && self.state.sessions.last() != Some(&session)
+                {
+                    self.note_session(session);
+                }
+                self.try_save();
+            }
+            Word::Beat { turns, quiet_ms } => {
+                if let Some(start) = self.state.starts.last_mut() {
+                    start.turns_at_end = Some(turns);
+                }
+                match quiet_ms {
+                    Some(0) => watched.quiet_since = now,
+                    Some(ms) => watched.quiet_since = watched.quiet_since.max(now + Duration::from_millis(ms)),
+                    None => {}
+                }
+                self.copy_events();
+            }
+            Word::End(report) => {
+                watched.last_word = Some(WorkerEnd::Reported(report));
+                self.expect_end(watched);
+            }
+            Word::Broken { cause } => {
+                watched.last_word = Some(WorkerEnd::Broken(cause));
+                self.expect_end(watched);
+            }
+        }
+    }
+
+    /// A session that did not come so far that it has a file is replaced by the one that took its place.
+    fn note_session(&mut self, session: std::path::PathBuf) {
+        if self.state.sessions.last().is_some_and(|last| !last.exists()) {
+            self.state.sessions.pop();
+        }
+        self.state.sessions.push(session);
+    }
+
+    fn expect_end(&self, watched: &mut Watched) {
+        watched.settles.get_or_insert((Instant::now() + self.spec.supervision.grace, Killed::Stopped));
+    }
+
+    fn keep_deadlines(&self, worker: &mut Worker, watched: &mut Watched) {
+        let now = Instant::now();
+        if watched.killed.is_some() {
+            return;
+        }
+        match watched.settles {
+            Some((by, why)) if now >= by => {
+                watched.killed = Some(why);
+                worker.kill();
+            }
+            Some(_) => {}
+            None if self.time_is_over() => {
+                worker.order(&Order::Settle { cause: Settle::TimeOver });
+                watched.settles = Some((now + self.spec.supervision.grace, Killed::TimeOver));
+            }
+            None if now >= watched.quiet_since + self.spec.supervision.stall => {
+                watched.killed = Some(Killed::Stalled);
+                worker.kill();
+            }
+            None => {}
+        }
+    }
+
+    fn next_deadline(&self, watched: &Watched) -> Instant {
+        let saves = self.saved + SAVE;
+        let next = match watched.settles {
+            _ if watched.killed.is_some() => saves,
+            Some((by, _)) => by,
+            None => {
+                let stalls = watched.quiet_since + self.spec.supervision.stall;
+                self.deadline().map_or(stalls, |over| over.min(stalls))
+            }
+        };
+        next.min(saves)
+    }
+
+    /// A signal: the first one settles the worker, the second one ends it.
+    fn stop(&mut self, signal: Exit, worker: &mut Worker, watched: &mut Watched) {
+        if self.stopped_by.is_some() {
+            watched.killed.get_or_insert(Killed::Stopped);
+            return worker.kill();
+        }
+        self.stopped_by = Some(signal);
+        worker.order(&Order::Settle { cause: Settle::Stopped });
+        watched.settles = Some((Instant::now() + self.spec.supervision.grace, Killed::Stopped));
+        complain("Stopping: the agent settles. A second signal ends it at once.");
+    }
+
+    /// Waits for a word, a signal, or this moment.
+    fn wait_until(&self, moment: Instant, worker: &Worker) {
+        let words = worker.words();
+        let mut all = vec![PollFd::new(&self.signals, PollFlags::IN)];
+        all.extend(words.as_ref().map(|words| PollFd::new(words, PollFlags::IN)));
+        let left = moment.saturating_duration_since(Instant::now());
+        // Interrupted by a signal, or nothing happened: the caller looks at everything anyway.
+        let _ = poll(&mut all, Timespec::try_from(left).ok().as_ref());
+    }
+
+    /// After a crash: the report when the run is over for it, none when another worker follows.
+    fn crashed(&mut self, cause: String) -> Result<Option<Report>, FolderError> {
+        self.note_end(Some(cause.clone()));
+        if self.stopped_by.is_some() {
+            return Ok(Some(Report::bare(Outcome::Cancelled, cause)));
+        }
+        if self.time_is_over() {
+            return Ok(Some(Report::bare(Outcome::TimeLimit, cause)));
+        }
+        let policy = self.spec.supervision.policy();
+        let decision = policy.decide(&mut self.history, self.begun.elapsed(), &ActorExit::Killed);
+        let wait = match (decision, ladder::rung(&self.crashes())) {
+            (RestartDecision::Restart(wait), Some(_)) => wait,
+            _ => return Ok(Some(Report::bare(Outcome::GaveUp, cause))),
+        };
+        complain(&format!("The worker is started again ({cause})."));
+        self.append_restart(&cause);
+        self.state.status = Status::Restarting;
+        self.save()?;
+        Ok(self.wait_before_restart(wait).then(|| Report::bare(Outcome::Cancelled, cause)))
+    }
+
+    /// Waits; true when a signal came meanwhile.
+    fn wait_before_restart(&mut self, wait: Duration) -> bool {
+        let until = Instant::now() + wait;
+        loop {
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return false;
+            }
+            let mut all = [PollFd::new(&self.signals, PollFlags::IN)];
+            // Interrupted by a signal, or the time is over: both are looked at below.
+            let _ = poll(&mut all, Timespec::try_from(left).ok().as_ref());
+            self.stopped_by = self.signals.take();
+            if self.stopped_by.is_some() {
+                return true;
+            }
+        }
+    }
+
+    /// Tells those who read events that another worker follows.
+    fn append_restart(&self, cause: &str) {
+        use std::io::Write as _;
+        let event = Event::Restarted { actor: "worker".to_owned(), cause: cause.to_owned() };
+        let mut bytes = Vec::new();
+        write_event(&Published { seq: Seq::default(), event }, &mut WireState::new(WireMode::Json), &mut bytes);
+        let written = self.folder.lines("events.jsonl").map(|mut file| file.write_all(&bytes));
+        if !matches!(written, Ok(Ok(()))) {
+            tracing::warn!(run = self.spec.id, "the events do not tell of the restart");
+        }
+    }
+
+    fn counted(&self) -> impl Iterator<Item = &Start> {
+        self.state.starts.iter().skip(self.state.counted_from)
+    }
+
+    /// The crashes under this supervisor.
+    fn crashes(&self) -> Vec<Attempt> {
+        self.counted().filter(|start| start.cause.is_some()).map(Start::attempt).collect()
+    }
+
+    fn note_end(&mut self, cause: Option<String>) {
+        if let Some(start) = self.state.starts.last_mut() {
+            start.ended = Some(now_ms());
+            start.cause = cause;
+        }
+    }
+
+    fn copy_events(&self) {
+        if let Some(events) = &self.events {
+            events.wake();
+        }
+    }
+
+    fn deadline(&self) -> Option<Instant> {
+        let left = self.spec.timeout?.saturating_sub(Duration::from_millis(self.elapsed_before));
+        Some(self.begun + left)
+    }
+
+    fn time_is_over(&self) -> bool {
+        self.deadline().is_some_and(|deadline| Instant::now() >= deadline)
+    }
+
+    fn save(&mut self) -> Result<(), FolderError> {
+        let elapsed = u64::try_from(self.begun.elapsed().as_millis()).unwrap_or(u64::MAX);
+        self.state.elapsed_ms = self.elapsed_before.saturating_add(elapsed);
+        self.state.updated = now_ms();
+        self.saved = Instant::now();
+        self.folder.write_state(&self.state)
+    }
+
+    /// The same while a worker runs: a full disk is no reason to leave it alone.
+    fn try_save(&mut self) {
+        if let Err(error) = self.save() {
+            complain(&format!("Warning: {error}. The run goes on."));
+        }
+    }
+}
+
+fn end_of(status: WaitStatus, by_us: Option<Killed>) -> WorkerEnd {
+    match (status.exit_status(), status.terminating_signal()) {
+        (_, Some(signal)) => WorkerEnd::Signalled { signal, by_us },
+        (Some(code), None) => WorkerEnd::Exited(code),
+        (None, None) => WorkerEnd::Exited(-1),
+    }
+}

@@ -1,0 +1,148 @@
+//! The worker's side of a run: an agent like any other start's, with the run's front.
+
+use std::{
+    io::{BufRead as _, BufReader, stdin},
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex},
+    thread,
+    time::Duration,
+};
+
+use super::{
+    folder::RunFolder,
+    opening::{self, Opened},
+    orders::{Begin, Order},
+    spec::RunSpec,
+    state::RunState,
+};
+use crate::{
+    actors::{
+        address::Slot,
+        front::{
+            complain,
+            stdout::{keep_for_records, write_record},
+            unattended::{
+                UnattendedFactory, UnattendedMsg,
+                outcome::Outcome,
+                words::{Report, Settle, Word, line},
+            },
+        },
+    },
+    cli::{
+        base::{self, Base},
+        env::Environment,
+        exit::Exit,
+        mode::Mode,
+        run::{give_flags, warn},
+        start::{self as starting, StartError},
+    },
+    extensions::ExtensionRegistry,
+    providers::credentials::settle,
+    store::settings::Settings,
+    tools::operations::local::kill_all_commands,
+};
+
+/// What a worker whose supervisor is gone gets beyond the grace to settle.
+const LAST: Duration = Duration::from_secs(5);
+
+/// Works on the run in `folder` until it is over.
+pub fn run(environment: &Environment, folder: PathBuf, extensions: ExtensionRegistry) -> Exit {
+    let prepared = keep_for_records().map_err(|error| error.to_string()).and_then(|()| prepare(&folder));
+    let (run, begin) = match prepared {
+        Ok(prepared) => prepared,
+        Err(text) => return give_up(&text),
+    };
+    match work(environment, &run, &begin, &extensions) {
+        Ok(exit) => exit,
+        Err(StartError::Failed(text)) => give_up(&text),
+    }
+}
+
+/// A start that failed: another one would fail in the same way.
+fn give_up(text: &str) -> Exit {
+    let text = text.strip_prefix("Error: ").unwrap_or(text);
+    complain(&format!("Error: {text}"));
+    let word = Word::End(Box::new(Report::bare(Outcome::Failed, text)));
+    // Whoever does not hear it is gone.
+    let _ = write_record(&line(&word));
+    Exit::Failed
+}
+
+/// The run, as its folder tells.
+pub(super) struct Run {
+    folder: RunFolder,
+    pub(super) spec: RunSpec,
+    pub(super) state: RunState,
+}
+
+fn prepare(path: &Path) -> Result<(Run, Begin), String> {
+    let mut first = String::new();
+    stdin().lock().read_line(&mut first).map_err(|error| error.to_string())?;
+    let Ok(Order::Begin(begin)) = serde_json::from_str(&first) else {
+        return Err("this is a part of `troupe run`, which starts it".to_owned());
+    };
+    let folder = RunFolder { path: path.to_owned() };
+    let spec = folder.spec().map_err(|error| error.to_string())?;
+    let state = folder.state().map_err(|error| error.to_string())?;
+    Ok((Run { folder, spec, state }, begin))
+}
+
+fn work(
+    environment: &Environment,
+    run: &Run,
+    begin: &Begin,
+    extensions: &ExtensionRegistry,
+) -> Result<Exit, StartError> {
+    let args = opening::arguments(environment, run, begin)?;
+    args.warnings.iter().for_each(|warning| warn(warning));
+    give_flags(&args, extensions).map_err(|errors| StartError::Failed(errors.join("\n")))?;
+    starting::prepare(environment, &args)?;
+    let user_settings = Settings::load(&environment.user_dir.join("settings.json"), None);
+    let Opened { chosen, task, head } = opening::open(environment, &args, run, begin, &user_settings)?;
+    let (settings, project) = base::project_of(environment, Mode::Json, args.trust, &chosen.cwd, extensions)?;
+    let runtime = starting::async_runtime()?;
+    let exit = runtime.block_on(async {
+        let base = Arc::new(Base::open(environment, args, extensions, &settings, Some(&chosen), Mode::Json).await?);
+        let agent = base.agent(chosen, (settings, project)).await?;
+        let events = run.folder.lines("events.jsonl").map_err(StartError::of)?;
+        let front = Slot::default();
+        hear(front.clone(), run.spec.supervision.grace);
+        let observers = agent.shared.config.observers.clone();
+        let factory = UnattendedFactory { shared: agent.shared, task, events: Mutex::new(Some(events)), head, front };
+        let exit = starting::run_front(&base, observers, Arc::new(factory)).await;
+        base.close().await;
+        // A renewed token that is lost logs the user out.
+        settle().await;
+        exit
+    });
+    // Threads that read or write standard streams may be blocked for ever: they do not hold up the end.
+    runtime.shutdown_background();
+    exit
+}
+
+/// Hears the supervisor, in a thread of its own. When it is gone the run settles, and the process ends for certain.
+fn hear(front: Slot<UnattendedMsg>, grace: Duration) {
+    let listen = move || {
+        let tell = |cause: Settle| {
+            // The front is about to be there.
+            while front.try_tell(UnattendedMsg::Settle(cause)).is_err() {
+                thread::sleep(Duration::from_millis(10));
+            }
+        };
+        let lines = BufReader::new(stdin()).lines().map_while(Result::ok);
+        for line in lines {
+            if let Ok(Order::Settle { cause }) = serde_json::from_str(&line) {
+                tell(cause);
+            }
+        }
+        thread::spawn(move || {
+            thread::sleep(grace + LAST);
+            kill_all_commands();
+            std::process::exit(i32::from(Exit::Failed.code()));
+        });
+        tell(Settle::Orphaned);
+    };
+    if let Err(error) = thread::Builder::new().name("orders".into()).spawn(listen) {
+        tracing::error!(%error, "the supervisor is not heard");
+    }
+}

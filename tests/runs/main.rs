@@ -1,0 +1,16 @@
+//! Supervised runs: `troupe run` and `troupe runs`, driven as a user drives them, with workers and supervisors that are
+//! killed at chosen moments.
+
+#![allow(clippy::unwrap_used)]
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod chaos;
+mod crashes;
+mod ends;
+mod limits;
+mod orphans;
+mod owners;
+mod stage;
+mod supervisor;
