@@ -1,6 +1,11 @@
 //! Teams: agents that work by a plan that stands in a file.
 //!
-//! [`file`] is the plan as it is written, [`template`] the texts in it.
+//! [`file`] is the plan as it is written, [`template`] the texts in it, [`answer`] the JSON in answers, [`plan`] the machine
+//! that
+//! says who does what when, [`result`] what a run leaves behind.
 
+pub mod answer;
 pub mod file;
+pub mod plan;
+pub mod result;
 pub mod template;
