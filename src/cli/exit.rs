@@ -16,6 +16,12 @@ pub enum Exit {
     Denied,
     /// The session could not be saved: the run ended for it, or went on in memory and the disk refused to the end.
     NotSaved,
+    /// A run needed more turns than it had.
+    TurnLimit,
+    /// A run needed more money or tokens than it had.
+    SpendingLimit,
+    /// A run needed more time than it had.
+    TimeLimit,
     /// SIGHUP: the terminal went away.
     HungUp,
     /// SIGINT.
@@ -36,6 +42,9 @@ impl Exit {
             Self::InvalidState => 2,
             Self::Denied => 5,
             Self::NotSaved => 6,
+            Self::TurnLimit => 10,
+            Self::SpendingLimit => 11,
+            Self::TimeLimit => 12,
             Self::HungUp => 129,
             Self::Interrupted => 130,
             Self::Quit => 131,

@@ -18,7 +18,7 @@ use super::{
     start::{self, StartError},
     stdin,
     subcommand::{self, Subcommand},
-    undo,
+    team, undo,
 };
 use crate::{
     actors::front::{stdout::keep_for_records, voice},
@@ -74,6 +74,7 @@ fn run_subcommand(environment: &Environment, command: Subcommand, extensions: Ex
         Subcommand::Undo(command) => undo::run(environment, &command),
         Subcommand::Sessions(command) => sessions::run(environment, &command),
         Subcommand::Acp(args) => acp::run(environment, args, extensions),
+        Subcommand::Team(command) => team::run(environment, command, &extensions),
     }
 }
 

@@ -1,4 +1,4 @@
-//! Commands that come as the first word: `acp …`, `mcp …`, `auth …`, `undo …`, `permissions …`, `sessions …` and the
+//! Commands that come as the first word: `acp …`, `mcp …`, `auth …`, `undo …`, `permissions …`, `sessions …`, `team …` and the
 //! package commands.
 
 use super::{
@@ -8,6 +8,7 @@ use super::{
     packages::args::{self as packages, PackagesCommand},
     permissions::{self, PermissionsCommand},
     sessions::args::{self as sessions, SessionsCommand},
+    team::args::{self as team, TeamCommand},
     undo::{self, UndoCommand},
 };
 
@@ -31,6 +32,8 @@ pub enum Subcommand {
     Sessions(SessionsCommand),
     /// `acp …`: serve an editor.
     Acp(AcpArgs),
+    /// `team …`: run a team file, look at one, compare results.
+    Team(TeamCommand),
     /// Print this text, exit 0: the usage of a command.
     Usage(String),
 }
@@ -91,6 +94,7 @@ pub fn parse(argv: &[String]) -> Option<Result<Subcommand, SubcommandError>> {
         "undo" => Some(undo::parse(&rest)),
         "sessions" => Some(sessions::parse(&rest)),
         "acp" => Some(acp::parse(&rest)),
+        "team" => Some(team::parse(&rest)),
         "update" | "config" => Some(Err(SubcommandError::NotAvailable(first.clone()))),
         _ => None,
     }

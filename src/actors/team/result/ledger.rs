@@ -136,7 +136,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::protocol::sibling::Outcome as TaskOutcome;
+    use crate::protocol::sibling::{Outcome as TaskOutcome, SiblingId};
 
     fn ms(ms: u64) -> Duration {
         Duration::from_millis(ms)
@@ -144,7 +144,7 @@ mod tests {
 
     fn end(outcome: TaskOutcome, tokens: u64) -> SiblingEnd {
         SiblingEnd {
-            id: "agent-1".into(),
+            id: SiblingId::root().child(1),
             task: 1,
             outcome,
             text: String::new(),
