@@ -300,10 +300,11 @@ fn carry_out(
     exit
 }
 
-/// The limits of a team are those of its file, for this run.
+/// The limits of a team are those of its file, for this run. How many agents work at once is its plan's decision; those
+/// that are being stopped count for the fleet, and must not be in the way.
 fn limit(settings: &mut Settings, team: &TeamFile) {
     let total = team.budget.agents.unwrap_or(MOST_AGENTS);
-    for (name, number) in [("maxRunning", team.max_parallel), ("maxTotal", total)] {
+    for (name, number) in [("maxRunning", MOST_AGENTS), ("maxTotal", total)] {
         // The change for the file is dropped: nothing is stored.
         drop(settings.set(Scope::Global, &["siblings", name], Some(number.into())));
     }

@@ -179,7 +179,7 @@ impl Actor for ErrandWorker {
         (family, team): &mut Self::State,
     ) -> Result<(), ActorProcessingErr> {
         let news = done(family, *job).await;
-        team.tell(TeamMsg::News(Box::new(news)));
+        team.tell(TeamMsg::News(myself.get_id(), Box::new(news)));
         myself.stop(None);
         Ok(())
     }

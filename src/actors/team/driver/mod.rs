@@ -103,8 +103,8 @@ impl TeamRun {
 pub enum TeamMsg {
     /// The root agent takes commands, or does not.
     Opened(CommandResult),
-    /// An errand is done.
-    News(Box<News>),
+    /// An errand is done; which worker did it.
+    News(ActorId, Box<News>),
     /// An errand is gone.
     Gone(ActorId, String),
     /// The team's time is over.
@@ -163,7 +163,10 @@ impl Actor for Team {
             TeamMsg::Opened(Err(error)) => {
                 state.feed(&myself, Input::Stop(format!("the team did not begin: {error}"))).await;
             }
-            TeamMsg::News(news) => state.news(&myself, *news).await,
+            TeamMsg::News(worker, news) => {
+                state.errands.remove(&worker);
+                state.news(&myself, *news).await;
+            }
             TeamMsg::Gone(id, cause) => {
                 // One that brought its news is not in the list any more.
                 if let Some(job) = state.errands.remove(&id) {
@@ -275,7 +278,7 @@ impl TeamState {
             Ok(worker) => drop(self.errands.insert(worker.id(), job)),
             Err(exit) => {
                 let news = errand::broken_off(job, exit.cause());
-                Addr::of(myself).tell(TeamMsg::News(Box::new(news)));
+                Addr::of(myself).tell(TeamMsg::News(myself.get_id(), Box::new(news)));
             }
         }
     }

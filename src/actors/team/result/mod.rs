@@ -90,7 +90,7 @@ pub struct AgentResult {
     pub usage: Usage,
     /// How long it worked, in milliseconds.
     pub ms: u64,
-    /// Its session, below the result's folder where it can be.
+    /// The file of its session.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
     /// The file with what it changed in its worktree.
