@@ -38,11 +38,18 @@ fn copy(from: &Path, to: &Path) {
 
 /// Makes the project a git repository with one commit.
 fn repository(sandbox: &Sandbox) {
-    for words in [&["init", "-q"][..], &["add", "-A"], &["commit", "-q", "-m", "begin"]] {
-        let mut git = std::process::Command::new("git");
-        git.args(["-c", "user.name=t", "-c", "user.email=t@example.org"]).args(words).current_dir(&sandbox.project);
-        assert!(git.env("HOME", &sandbox.home).status().unwrap().success(), "{words:?}");
-    }
+    git(sandbox, &["init", "-q"]);
+    git(sandbox, &["add", "-A"]);
+    git(sandbox, &["commit", "-q", "-m", "begin"]);
+}
+
+/// What git prints in the project.
+fn git(sandbox: &Sandbox, words: &[&str]) -> String {
+    let mut git = std::process::Command::new("git");
+    git.args(["-c", "user.name=t", "-c", "user.email=t@example.org"]).args(words).current_dir(&sandbox.project);
+    let output = git.env("HOME", &sandbox.home).output().unwrap();
+    assert!(output.status.success(), "{words:?}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
 }
 
 /// Runs a team file into `out`, which is to end with `code`; its result.
@@ -132,8 +139,8 @@ async fn of_three_in_worktrees_the_first_that_passes_the_test_is_chosen() {
     };
     let patch = fs::read_to_string(programmer("programmer-2")["patch"].as_str().unwrap()).unwrap();
     assert!(patch.contains("${1:-world}"), "{patch}");
-    let left = fs::read_to_string(sandbox.project.join(".git/worktrees")).err();
-    assert!(left.is_some(), "no worktree is left");
+    assert_eq!(git(&sandbox, &["worktree", "list"]).lines().count(), 1, "no worktree is left");
+    assert_eq!(git(&sandbox, &["branch", "--list", "troupe/*"]), "", "nor a branch");
 }
 
 #[tokio::test]
@@ -143,7 +150,10 @@ async fn three_debate_and_a_chair_decides() {
     assert_eq!(result["output"]["decision"], "yes", "{result:#}");
     let council = &result["steps"].as_array().unwrap().iter().find(|step| step["name"] == "council").unwrap()["output"];
     let speakers: Vec<_> = council.as_array().unwrap().iter().map(|said| (&said["round"], &said["speaker"])).collect();
-    let expected: Vec<_> = [1, 2].iter().flat_map(|round| ["reader", "staff", "treasurer"].map(|who| (json!(round), json!(who)))).collect();
+    let expected: Vec<_> = [1, 2]
+        .iter()
+        .flat_map(|round| ["reader", "staff", "treasurer"].map(|who| (json!(round), json!(who))))
+        .collect();
     assert_eq!(speakers, expected.iter().map(|(round, who)| (round, who)).collect::<Vec<_>>());
 }
 
@@ -169,6 +179,17 @@ async fn the_best_work_is_merged_into_the_folder_when_the_file_says_so() {
     team(&sandbox, file, &script);
     let result = run(&sandbox, "team.toml", &[], 0).await;
     assert_eq!((&result["output"], sandbox.read("a.txt").as_str()), (&json!("two"), "good\n"));
+}
+
+#[tokio::test]
+async fn fc_095_a_worktree_where_there_is_no_repository_is_an_error_and_nothing_is_written_elsewhere() {
+    let sandbox = sandbox().await;
+    let write = json!({"calls": [{"name": "write", "arguments": {"path": "a.txt", "content": "new"}}]});
+    let file = "[team]\nname = \"t\"\n[role.worker]\nworktree = true\nprompt = \"x\"\n";
+    team(&sandbox, file, &json!({"turns": [write, "done"]}));
+    let result = run(&sandbox, "team.toml", &[], 1).await;
+    assert!(result["message"].as_str().unwrap().contains("git repository"), "{result:#}");
+    assert!(!sandbox.exists("a.txt"));
 }
 
 #[tokio::test]
@@ -216,6 +237,7 @@ async fn each_limit_has_its_exit_code() {
         ("", "budget = { turns = 1 }", json!([look, "done"]), 10, "turns"),
         ("budget = { tokens = 50 }", "", json!([{"text": "x", "usage": {"input": 100}}, "more"]), 11, "tokens"),
         ("budget = { time = \"300ms\" }", "", json!([{"text": "x", "fault": {"kind": "stall"}}]), 12, "time"),
+        ("budget = { time = \"1s\" }", "verify = \"sleep 600\"", json!(["done"]), 12, "time"),
     ];
     for (of_team, of_role, turns, code, limit) in table {
         let sandbox = sandbox().await;
@@ -262,7 +284,8 @@ async fn a_signal_stops_all_agents_and_the_result_says_so() {
 #[tokio::test]
 async fn repeated_runs_are_summed_up_and_compared() {
     let sandbox = with_examples().await;
-    let args = ["team", "run", "examples/teams/writer-reviewer/team.toml", "--repeat", "2", "--seed", "5", "--out", "two"];
+    let args =
+        ["team", "run", "examples/teams/writer-reviewer/team.toml", "--repeat", "2", "--seed", "5", "--out", "two"];
     let Finished { code, stdout, stderr } = sandbox.run(&args).await;
     assert_eq!(code, Some(0), "{stderr}");
     assert!(stdout.contains("all  2 of 2 done"), "{stdout}");
@@ -305,7 +328,10 @@ async fn wrong_words_and_wrong_files_are_told_before_anything_is_made() {
         (&["team", "run", "bad.toml"], "bad.toml:4:1: role.a.promt: unknown field (did you mean prompt?)"),
         (&["team", "check", "bad.toml"], "bad.toml:4:1: role.a.promt: unknown field (did you mean prompt?)"),
         (&["team", "run", example, "--input", "x=y"], "the team has no input x; expected one of question"),
-        (&["team", "run", example, "--out", "examples"], "examples holds files already; name another folder with --out"),
+        (
+            &["team", "run", example, "--out", "examples"],
+            "examples holds files already; name another folder with --out",
+        ),
         (&["team", "run", example, "hello"], "takes no prompts and files: the team file says what agents do"),
         (&["team", "compare", "examples"], "examples has no result.json and no run-1"),
     ];

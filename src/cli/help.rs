@@ -16,6 +16,7 @@ Usage: troupe [FLAGS] [--] [@FILE…] [MESSAGE…]
        troupe undo [--session ID|PATH] [--prompt | --to ENTRY | --redo | --list]
        troupe sessions [list|search|show|rename|delete|export|import] …
        troupe acp [flags]
+       troupe team run|check FILE.toml | compare DIR…
        troupe mcp list [--json]
        troupe auth login|logout PROVIDER
        troupe auth check|print-api-key|print-bearer-token --provider NAME | --model PATTERN
@@ -25,7 +26,7 @@ Usage: troupe [FLAGS] [--] [@FILE…] [MESSAGE…]
 Without -p, and with a terminal on both sides, the messages begin an interactive session.
 Text that is piped in goes in front of the first message, and so do the files named with @.
 Flags take their value as the next word or behind =. Behind -- every word is a message or an @FILE.
-`troupe COMMAND --help` explains a command: install, remove, list, undo, sessions, acp, auth, mcp,
+`troupe COMMAND --help` explains a command: install, remove, list, undo, sessions, acp, team, auth, mcp,
 permissions.
 ";
 

@@ -11,7 +11,7 @@ use crate::{
     actors::team::{
         driver::{TeamFactory, TeamRun},
         file::{Role, TeamFile},
-        plan::Given,
+        plan::{Given, Outcome},
         result::{TeamResult, summary::Summary},
         template::shown,
     },
@@ -60,10 +60,11 @@ struct Prepared {
     text: String,
     team: Arc<TeamFile>,
     inputs: BTreeMap<String, String>,
+    flags: HiArgs,
 }
 
 pub(super) fn run(environment: &Environment, args: &RunArgs, extensions: &ExtensionRegistry) -> Exit {
-    let ended = prepare(environment, args).and_then(|prepared| match args.repeat {
+    let ended = prepare(environment, args, extensions).and_then(|prepared| match args.repeat {
         None => once(environment, args, extensions, &prepared),
         Some(times) => repeated(environment, args, extensions, &prepared, times),
     });
@@ -77,13 +78,14 @@ pub(super) fn run(environment: &Environment, args: &RunArgs, extensions: &Extens
     }
 }
 
-fn prepare(environment: &Environment, args: &RunArgs) -> Result<Prepared, Refusal> {
+fn prepare(environment: &Environment, args: &RunArgs, extensions: &ExtensionRegistry) -> Result<Prepared, Refusal> {
     let file = absolute(&args.file, &environment.cwd, environment.home.as_deref());
     let text = regular_file::read_to_string(&file)
         .map_err(|error| Refusal::Usage(format!("{} cannot be read: {error}", file.display())))?;
     let team = TeamFile::parse(&file, text.clone()).map_err(|error| Refusal::Usage(error.to_string()))?;
     let inputs = inputs(&team, args, environment).map_err(Refusal::Usage)?;
-    Ok(Prepared { file, text, team: Arc::new(team), inputs })
+    let flags = flags(environment, args, extensions)?;
+    Ok(Prepared { file, text, team: Arc::new(team), inputs, flags })
 }
 
 /// What the user gave, with the file's defaults.
@@ -160,7 +162,7 @@ fn repeated(
         let seed = args.seed.saturating_add(number - 1);
         let (result, ended) = play(environment, args, extensions, prepared, &own, seed)?;
         all.push((own.display().to_string(), result));
-        let stopped = matches!(ended, Exit::Interrupted | Exit::Terminated | Exit::HungUp | Exit::Quit);
+        let stopped = is_signal(ended);
         if ended != Exit::Done && (exit == Exit::Done || stopped) {
             exit = ended;
         }
@@ -178,6 +180,10 @@ fn repeated(
         notices::tell(&format!("results: {}", folder.display()));
     }
     Ok(exit)
+}
+
+fn is_signal(exit: Exit) -> bool {
+    matches!(exit, Exit::Interrupted | Exit::Terminated | Exit::HungUp | Exit::Quit)
 }
 
 fn told(result: &TeamResult) -> String {
@@ -206,9 +212,9 @@ fn play(
     folder: &Path,
     seed: u64,
 ) -> Result<(TeamResult, Exit), Refusal> {
-    let Prepared { file, text, team, inputs } = prepared;
+    let Prepared { file, text, team, inputs, .. } = prepared;
     results::write_text(&folder.join("team.toml"), text).map_err(StartError::Failed)?;
-    let mut flags = flags(environment, args, extensions)?;
+    let mut flags = prepared.flags.clone();
     let mut run = TeamRun::new(
         team.clone(),
         Given { inputs: inputs.clone(), seed },
@@ -223,13 +229,18 @@ fn play(
         },
     );
     run.is_told = !args.json;
-    run.model = flags.model.pattern.clone();
+    // The player of scripts is no model that would hold for all: each role has its own script.
+    run.model = flags.model.pattern.clone().filter(|model| *model != player());
     run.thinking = flags.model.thinking;
     root(&mut flags, team, folder);
     let run = Arc::new(run);
     let exit = carry_out(environment, flags, extensions, run.clone())?;
-    let reason = if exit == Exit::Failed { "the program failed" } else { "a signal" };
+    let reason = if is_signal(exit) { "a signal" } else { "the program failed" };
     let (mut result, timeline) = run.result(reason);
+    if is_signal(exit) && !result.is_done() {
+        // Steps whose agents the signal stopped have failed; it is what counts.
+        result.close(Outcome::Stopped(reason.to_owned()));
+    }
     result.exit = exit.code();
     results::write(folder, &result, &timeline).map_err(StartError::Failed)?;
     Ok((result, exit))
@@ -259,16 +270,22 @@ fn flags(environment: &Environment, args: &RunArgs, extensions: &ExtensionRegist
     Ok(flags)
 }
 
+/// The model that plays scripts.
+fn player() -> String {
+    format!("{TROUPE}/{SCRIPT}")
+}
+
 /// What the root agent begins with. It is never asked anything, but those below it take over what they do not say.
 fn root(flags: &mut HiArgs, team: &TeamFile, folder: &Path) {
     flags.session = SessionChoice::Open(SessionTarget::Path(folder.join("sessions").join("team.jsonl")));
     flags.name = Some(format!("Team {}", team.name));
-    if flags.model.pattern.is_none() {
-        flags.model.pattern = team.roles.iter().find_map(|role| role.model.clone());
+    let script = team.roles.iter().find_map(|role: &Role| role.script.clone());
+    if flags.model.pattern.is_none() && flags.model.provider.is_none() {
+        let of_role = team.roles.iter().find_map(|role| role.model.clone());
+        flags.model.pattern = of_role.or_else(|| script.is_some().then(player));
     }
-    let plays = flags.model.pattern.as_deref() == Some(&*format!("{TROUPE}/{SCRIPT}"));
-    if plays && flags.script.is_none() {
-        flags.script = team.roles.iter().find_map(|role: &Role| role.script.clone());
+    if flags.model.pattern == Some(player()) && flags.script.is_none() {
+        flags.script = script;
     }
 }
 

@@ -16,7 +16,7 @@ use crate::{
     },
     protocol::{
         Usage,
-        sibling::{Outcome, SendMode, SiblingEnd, SiblingError, SiblingId, SiblingSpec, WorktreeFate},
+        sibling::{BudgetKind, Outcome, SendMode, SiblingEnd, SiblingError, SiblingId, SiblingSpec, WorktreeFate},
     },
     tools::{
         operations::{FindQuery, read_all},
@@ -73,10 +73,7 @@ pub enum Errand {
     /// Put its changes into the team's folder.
     Merge,
     /// Stop it.
-    Stop {
-        /// What becomes of its worktree.
-        fate: WorktreeFate,
-    },
+    Stop,
     /// Stop all.
     StopAll,
     /// Make a list.
@@ -150,12 +147,12 @@ pub(super) fn broken_off(job: Job, cause: &str) -> News {
     let (seat, life) = seat.unwrap_or_default();
     match errand {
         Errand::Start { .. } | Errand::Say { .. } => {
-            News::Ended { seat, life, end: Box::new(failed(cause)), name, patch: None }
+            News::Ended { seat, life, end: Box::new(without_agent(failure(cause))), name, patch: None }
         }
         Errand::Run { .. } => News::Ran { seat, life, name, passed: false, output: cause },
         Errand::Merge => News::Merged { seat, life, name, result: Err(cause) },
         Errand::List { step, .. } => News::Listed { step, name, items: Err(cause) },
-        Errand::Stop { .. } => News::Stopped(Vec::new()),
+        Errand::Stop => News::Stopped(Vec::new()),
         Errand::StopAll => News::AllStopped(Vec::new()),
     }
 }
@@ -216,8 +213,8 @@ async fn done(family: &Family, job: Job) -> News {
         Errand::List { step, source } => {
             News::Listed { step, name, items: listed(family.agent().config.as_ref(), source).await }
         }
-        Errand::Stop { fate } => News::Stopped(stopped(family, &[&name], fate).await),
-        Errand::StopAll => News::AllStopped(stopped(family, &[], WorktreeFate::Patch).await),
+        Errand::Stop => News::Stopped(stopped(family, &[&name]).await),
+        Errand::StopAll => News::AllStopped(stopped(family, &[]).await),
     }
 }
 
@@ -259,7 +256,7 @@ async fn end_of(family: &Family, name: &str, task: u32) -> Result<SiblingEnd, Si
 
 /// The end, and what was changed.
 async fn ended(result: Result<SiblingEnd, SiblingError>) -> (Box<SiblingEnd>, Option<String>) {
-    let end = result.unwrap_or_else(|error| failed(error.to_string()));
+    let end = result.unwrap_or_else(|error| without_agent(refusal(&error)));
     let patch = match &end.patch {
         Some(patch) => Some(patch_text(PathBuf::from(&patch.file)).await),
         None => None,
@@ -274,12 +271,30 @@ async fn patch_text(file: PathBuf) -> String {
     }
 }
 
-fn failed(message: String) -> SiblingEnd {
+/// What a refusal of the fleet comes to: a limit that was reached before an agent began, or a failure.
+fn refusal(error: &SiblingError) -> Outcome {
+    let message = error.to_string();
+    let limit = match error {
+        SiblingError::Budget { what, .. } => BudgetKind::ALL.into_iter().find(|kind| kind.word() == *what),
+        SiblingError::Total { .. } => Some(BudgetKind::Spawns),
+        _ => None,
+    };
+    match limit {
+        Some(what) => Outcome::Budget { what, message },
+        None => failure(message),
+    }
+}
+
+fn failure(message: String) -> Outcome {
+    Outcome::Failed { message, may_pass: false }
+}
+
+fn without_agent(outcome: Outcome) -> SiblingEnd {
     SiblingEnd {
         // There may be no agent; whoever hears of it knows it by its name.
         id: SiblingId::root(),
         task: 1,
-        outcome: Outcome::Failed { message, may_pass: false },
+        outcome,
         text: String::new(),
         truncated: false,
         usage: Usage::default(),
@@ -289,8 +304,9 @@ fn failed(message: String) -> SiblingEnd {
     }
 }
 
-async fn stopped(family: &Family, names: &[&str], fate: WorktreeFate) -> Vec<(String, SiblingEnd)> {
-    let ends = family.stop(names, "the team does not need it any more", STOP_GRACE, fate).await;
+/// Stops agents. Of a worktree the patch stays: branches of all runs would fill the repository.
+async fn stopped(family: &Family, names: &[&str]) -> Vec<(String, SiblingEnd)> {
+    let ends = family.stop(names, "the team does not need it any more", STOP_GRACE, WorktreeFate::Drop).await;
     let named = |end: SiblingEnd| {
         let status = family.status().into_iter().find(|status| status.id == end.id);
         (status.and_then(|status| status.name).unwrap_or_else(|| end.id.to_string()), end)

@@ -243,9 +243,9 @@ impl TeamState {
                 run.books().began(now, &name, &name, SpanKind::List);
                 self.send(myself, Job { seat: None, name, errand: Errand::List { step, source } }).await;
             }
-            Effect::Stop { seat, life, fate } => {
+            Effect::Stop { seat, life } => {
                 let name = self.plan.seats()[seat].agent_of(life);
-                self.send(myself, Job { seat: None, name, errand: Errand::Stop { fate } }).await;
+                self.send(myself, Job { seat: None, name, errand: Errand::Stop }).await;
             }
             Effect::Finish(outcome) => {
                 self.code = Some(i32::from(code_of(&outcome)));

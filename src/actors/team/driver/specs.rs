@@ -28,7 +28,8 @@ pub(super) fn spec(run: &TeamRun, role: &Role, name: &str, task: String) -> Sibl
             ..Budget::default()
         },
         session_file: Some(run.sessions.join(format!("{name}.jsonl"))),
-        script: role.script.clone(),
+        // A script chooses its model.
+        script: if run.model.is_some() { None } else { role.script.clone() },
         ..SiblingSpec::default()
     }
 }

@@ -8,8 +8,8 @@ use crate::{
     store::document::{Fault, Field, nearest},
 };
 
-/// Names that templates use for something else.
-const RESERVED: [&str; 6] = ["input", "item", "number", "round", "others", "seed"];
+/// Names that stand for something else: in templates, among agents, among sessions.
+const RESERVED: [&str; 9] = ["input", "item", "number", "round", "others", "seed", "main", "agent", "team"];
 
 type Checked = Result<(), Fault>;
 
@@ -62,9 +62,12 @@ impl<'a> Check<'a> {
         let mut seen: Vec<&str> = Vec::new();
         for (table, name) in roles.chain(patterns) {
             if RESERVED.contains(&name) {
+                return Err(self.at(&[table, name]).fault(format!("{name} means something else; use another name")));
+            }
+            if is_numbered(name) {
                 return Err(self
                     .at(&[table, name])
-                    .fault(format!("{name} means something else in templates; use another name")));
+                    .fault("ends like the name of an agent (worker-2); use another name"));
             }
             if seen.contains(&name) {
                 return Err(self
@@ -317,6 +320,13 @@ impl PatternKind {
             Self::Debate { .. } => "debate",
         }
     }
+}
+
+/// Whether a name is like one that an agent gets: `worker-2`, `critic-round2`, `worker-try2`.
+fn is_numbered(name: &str) -> bool {
+    let Some((_, end)) = name.rsplit_once('-') else { return false };
+    let digits = ["round", "try"].iter().find_map(|word| end.strip_prefix(word)).unwrap_or(end);
+    !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 fn several(role: &str) -> String {

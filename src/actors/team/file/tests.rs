@@ -106,7 +106,9 @@ fn mistakes_name_the_file_the_line_the_field_and_what_was_expected() {
             "[role.a]\nprompt = \"x\"\noutput_schema = { type = \"thing\" }",
             "t.toml:5:1: role.a.output_schema: expected a JSON schema: ",
         ),
-        ("[role.input]\nprompt = \"x\"", "t.toml:3:7: role.input: input means something else in templates"),
+        ("[role.input]\nprompt = \"x\"", "t.toml:3:7: role.input: input means something else; use"),
+        ("[role.a-2]\nprompt = \"x\"", "t.toml:3:7: role.a-2: ends like the name of an agent (worker-2)"),
+        ("[role.a-try2]\nprompt = \"x\"", "t.toml:3:7: role.a-try2: ends like the name of an agent"),
         ("[role.\"a b\"]\nprompt = \"x\"", "t.toml:3:7: role.a b: expected a name of letters,"),
     ];
     for (rest, expected) in table {

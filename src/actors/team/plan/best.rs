@@ -19,6 +19,10 @@ impl Plan {
             return self.close_best(step, chosen, out);
         }
         let candidates = self.seats_of(step, &of);
+        if candidates.is_empty() {
+            self.fail(step, Failure::Cause("there is no candidate: the list is empty".to_owned()));
+            return true;
+        }
         let chosen = match judge {
             Judge::Command { command, time } => self.try_candidates(step, &of, &candidates, &command, time, out),
             Judge::Role(judge) => self.judge_candidates(step, &candidates, &judge),
@@ -81,7 +85,7 @@ impl Plan {
         let all_known = candidates.iter().all(|seat| self.seats[*seat].is_settled());
         match passed {
             Some(seat) if race || all_known => Next::Chosen(seat),
-            None if all_known && !candidates.is_empty() => {
+            None if all_known => {
                 let name = &self.steps[step].name;
                 Next::Failed(Failure::Cause(format!(
                     "`{command}` succeeded for none of {} candidates of {name}",
@@ -95,7 +99,7 @@ impl Plan {
 
     /// Has an agent choose among the candidates that are done.
     fn judge_candidates(&mut self, step: usize, candidates: &[SeatId], judge: &str) -> Next {
-        if candidates.is_empty() || !candidates.iter().all(|seat| self.seats[*seat].is_settled()) {
+        if !candidates.iter().all(|seat| self.seats[*seat].is_settled()) {
             return Next::Wait;
         }
         let done: Vec<SeatId> =

@@ -7,10 +7,7 @@ use super::{
     outputs::{Moment, StepOutput},
     seat::SeatState,
 };
-use crate::{
-    actors::team::file::{ItemSource, OnFailure, Spread, Strategy},
-    protocol::sibling::WorktreeFate,
-};
+use crate::actors::team::file::{ItemSource, OnFailure, Spread, Strategy};
 
 impl Plan {
     /// Makes the seats of a role, or asks for the list that says how many there are.
@@ -124,7 +121,12 @@ impl Plan {
             self.done(step, output, out);
             return true;
         }
-        if !seats.is_empty() && seats.iter().all(|seat| self.seats[*seat].is_settled()) {
+        if seats.is_empty() {
+            let nothing = self.all_of(seats);
+            self.done(step, nothing, out);
+            return true;
+        }
+        if seats.iter().all(|seat| self.seats[*seat].is_settled()) {
             let failure = self.first_failure(seats).unwrap_or(Failure::Cause("no agent was done".to_owned()));
             self.fail(step, failure);
             return true;
@@ -135,7 +137,7 @@ impl Plan {
     /// The agents of all seats but one are not needed any more.
     pub(super) fn release_others(&mut self, seats: &[SeatId], kept: SeatId, out: &mut Out) {
         for seat in seats.iter().filter(|seat| **seat != kept) {
-            self.release(*seat, WorktreeFate::Patch, out);
+            self.release(*seat, out);
         }
     }
 

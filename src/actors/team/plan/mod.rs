@@ -21,7 +21,7 @@ use self::{debate::Statement, outputs::StepOutput, seat::Seat};
 use super::file::{ItemSource, PatternKind, TeamFile};
 use crate::{
     actors::restart::{RestartKind, RestartPolicy},
-    protocol::sibling::{BudgetKind, Outcome as TaskOutcome, WorktreeFate},
+    protocol::sibling::{BudgetKind, Outcome as TaskOutcome},
 };
 
 /// The place of a seat in [`Plan::seats`].
@@ -133,8 +133,6 @@ pub enum Effect {
         seat: SeatId,
         /// Which agent of the seat.
         life: u32,
-        /// What becomes of its worktree.
-        fate: WorktreeFate,
     },
     /// It is over: end all that still runs.
     Finish(Outcome),
@@ -321,6 +319,18 @@ impl Plan {
             }
         }
         self.fill_places(out);
+        self.go_on_or_say_so(out);
+    }
+
+    /// A plan that waits for nothing would wait for ever.
+    fn go_on_or_say_so(&mut self, out: &mut Out) {
+        let listing = self.steps.iter().any(|step| step.state == StepState::Listing);
+        if self.over || listing || self.seats.iter().any(Seat::is_busy) {
+            return;
+        }
+        let stuck = self.steps.iter().find(|step| step.state != StepState::Done);
+        let step = stuck.map(|step| step.name.clone()).unwrap_or_default();
+        self.finish(Outcome::Failed { step, message: "nothing is left that could go on".to_owned() }, out);
     }
 
     /// Moves a step; whether it did.
@@ -367,7 +377,7 @@ impl Plan {
         self.steps[step].output = Some(output);
         self.steps[step].state = StepState::Done;
         for seat in self.steps[step].seats.clone() {
-            self.release(seat, WorktreeFate::Patch, out);
+            self.release(seat, out);
         }
     }
 

@@ -7,12 +7,9 @@ use super::{
     outputs::Moment,
     seat::{Answer, SeatState},
 };
-use crate::{
-    actors::team::{
-        file::{Condition, PatternKind},
-        template::{shown, within},
-    },
-    protocol::sibling::WorktreeFate,
+use crate::actors::team::{
+    file::{Condition, PatternKind},
+    template::{shown, within},
 };
 
 impl Plan {
@@ -72,7 +69,7 @@ impl Plan {
             self.steps[step].round = round + 1;
             self.tell(writing, text);
             if !remembers {
-                self.release(reviewing, WorktreeFate::Patch, out);
+                self.release(reviewing, out);
             }
         }
         true

@@ -14,7 +14,7 @@ use crate::{
             file::{Role, Strategy, Verify},
         },
     },
-    protocol::sibling::{BudgetKind, Outcome, WorktreeFate},
+    protocol::sibling::{BudgetKind, Outcome},
 };
 
 /// Characters of a failed check's output that go back to the agent: its end says most.
@@ -106,12 +106,6 @@ impl Seat {
             SeatState::Failed(failure) => Some(failure),
             _ => None,
         }
-    }
-
-    /// Whether an agent of it is open.
-    #[must_use]
-    pub fn is_open(&self) -> bool {
-        self.is_open
     }
 
     /// The name of the agent that it has now.
@@ -353,7 +347,7 @@ impl Plan {
         if matches!(self.seats[seat].state, SeatState::Waiting(_)) && !self.seats[seat].is_open {
             return;
         }
-        self.release(seat, WorktreeFate::Drop, out);
+        self.release(seat, out);
         let now = &mut self.seats[seat];
         (now.answer, now.passed, now.wait) = (None, None, wait);
         let moment = Moment { number: now.number, item: now.item.clone(), round: now.round, others: None };
@@ -363,7 +357,7 @@ impl Plan {
     /// Begins a step anew, with new agents on new seats.
     fn begin_again(&mut self, step: usize, wait: Duration, out: &mut Out) {
         for seat in std::mem::take(&mut self.steps[step].seats) {
-            self.release(seat, WorktreeFate::Drop, out);
+            self.release(seat, out);
         }
         let before = self.seats.len();
         self.begin(step, out);
@@ -384,10 +378,10 @@ impl Plan {
     }
 
     /// The agent of a seat is not needed any more. What it answered stays.
-    pub(super) fn release(&mut self, seat: SeatId, fate: WorktreeFate, out: &mut Out) {
+    pub(super) fn release(&mut self, seat: SeatId, out: &mut Out) {
         let now = &mut self.seats[seat];
         if std::mem::take(&mut now.is_open) {
-            out.push(Effect::Stop { seat, life: now.life, fate });
+            out.push(Effect::Stop { seat, life: now.life });
         }
         if !now.is_settled() {
             now.state = SeatState::Over;

@@ -99,8 +99,9 @@ pub struct AgentResult {
 }
 
 impl TeamResult {
-    /// Notes how the run ended.
+    /// Notes how the run ended, in the place of what was noted before.
     pub fn close(&mut self, outcome: Outcome) {
+        (self.step, self.limit, self.message) = (None, None, String::new());
         match outcome {
             Outcome::Done(output) => {
                 self.outcome = "done".to_owned();

@@ -10,10 +10,10 @@ fn a_failure_that_may_pass_brings_a_new_agent_as_often_as_the_team_may() {
         > begin
         start a: x
         > a fails
-        stop a and drop its work
+        stop a
         start a-try2: x
         > a-try2 fails
-        stop a-try2 and drop its work
+        stop a-try2
         start a-try3 after 1s: x
         > a-try3 fails
         failed in a: it broke (given up after 2 restarts in the team)
@@ -59,7 +59,7 @@ fn the_strategy_says_whom_a_failure_concerns() {
         THREE,
         &format!(
             "{begin}
-        stop a-2 and drop its work
+        stop a-2
         start a-2-try2: x2
         "
         ),
@@ -68,8 +68,8 @@ fn the_strategy_says_whom_a_failure_concerns() {
         &format!("{THREE}strategy = \"rest_for_one\""),
         &format!(
             "{begin}
-        stop a-2 and drop its work
-        stop a-3 and drop its work
+        stop a-2
+        stop a-3
         start a-2-try2: x2
         start a-3-try2: x3
         "
@@ -79,9 +79,9 @@ fn the_strategy_says_whom_a_failure_concerns() {
         &format!("{THREE}strategy = \"one_for_all\""),
         &format!(
             "{begin}
-        stop a-1 and drop its work
-        stop a-2 and drop its work
-        stop a-3 and drop its work
+        stop a-1
+        stop a-2
+        stop a-3
         start a-1-try2: x1
         start a-2-try2: x2
         start a-3-try2: x3
@@ -124,7 +124,7 @@ fn speakers_who_have_talked_with_each_other_are_replaced_together() {
         start p: P
         start c: C
         > p fails
-        stop p and drop its work
+        stop p
         start p-try2: P
         > p-try2 done: p1
         > c done: c1
@@ -132,8 +132,8 @@ fn speakers_who_have_talked_with_each_other_are_replaced_together() {
         say c: ### p||p1
         > p-try2 done: p2
         > c fails
-        stop p-try2 and drop its work
-        stop c and drop its work
+        stop p-try2
+        stop c
         start p-try3 after 1s: P
         start c-try2 after 1s: C
         > c-try2 done: c1

@@ -1,5 +1,6 @@
 //! Transcripts: what comes in (`> `), and what follows from it.
 
+mod any_order;
 mod failures;
 mod patterns;
 
@@ -82,14 +83,7 @@ impl Play {
             Effect::Say { seat, text } => format!("say {}: {}", agent(*seat), short(text)),
             Effect::Run { seat, command, .. } => format!("run for {}: {command}", agent(*seat)),
             Effect::Merge { seat } => format!("merge {}", agent(*seat)),
-            Effect::Stop { seat, life, fate } => {
-                let label = &self.plan.seats[*seat].label;
-                let name = if *life > 1 { format!("{label}-try{life}") } else { label.clone() };
-                match fate {
-                    WorktreeFate::Drop => format!("stop {name} and drop its work"),
-                    _ => format!("stop {name}"),
-                }
-            }
+            Effect::Stop { seat, life } => format!("stop {}", self.plan.seats[*seat].agent_of(*life)),
             Effect::Finish(Outcome::Done(value)) => format!("done: {value}"),
             Effect::Finish(Outcome::Failed { step, message }) => format!("failed in {step}: {message}"),
             Effect::Finish(Outcome::Limit { what, message }) => format!("limit of {}: {message}", what.word()),
