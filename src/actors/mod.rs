@@ -11,6 +11,7 @@
 //! | [`agent_factory`], [`opening`] | what makes an agent on a session; how it is opened and closed while the program runs |
 //! | [`account`], [`family_board`], [`family_notes`], [`kin`], [`sibling_news`] | siblings: what they may use, what is known of them, what sessions tell of them; [`fleet`] has the actors |
 //! | [`dispatch`] | where a request of a virtual model goes |
+//! | [`team`] | agents that work by a plan that stands in a file |
 //! | [`front`] | those who give agents work and show what they do |
 //! | [`turn`], [`turn_io`], [`queues`], [`batch`], [`retry`], [`rounds`], [`resume`], [`route_facts`], [`job_news`], [`navigation`], [`restart`] | pure: the turn loop's machine and its parts, the restart policy |
 //! | [`address`], [`reply`], [`spawn`], [`subscriber`], [`shared`], [`trace`] | how actors are addressed, answered, started and watched; what those of an agent share |
@@ -63,6 +64,7 @@ pub mod spawn;
 mod spending;
 pub mod store_check;
 pub mod subscriber;
+pub mod team;
 #[cfg(test)]
 mod testing;
 pub mod tool_batch;

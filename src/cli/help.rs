@@ -18,6 +18,7 @@ Usage: troupe [FLAGS] [--] [@FILE…] [MESSAGE…]
        troupe run [FLAGS] [--] [@FILE…] [PROMPT…|-]
        troupe runs [list|show|logs|stop|resume] …
        troupe acp [flags]
+       troupe team run|check FILE.toml | compare DIR…
        troupe mcp list [--json]
        troupe auth login|logout PROVIDER
        troupe auth check|print-api-key|print-bearer-token --provider NAME | --model PATTERN
@@ -28,7 +29,7 @@ Without -p, and with a terminal on both sides, the messages begin an interactive
 Text that is piped in goes in front of the first message, and so do the files named with @.
 Flags take their value as the next word or behind =. Behind -- every word is a message or an @FILE.
 `troupe COMMAND --help` explains a command: install, remove, list, undo, sessions, run, runs, acp,
-auth, mcp, permissions.
+team, auth, mcp, permissions.
 ";
 
 const TAIL: &str = "

@@ -1,7 +1,7 @@
 //! The command line: what was typed, what it means, and what goes into the first message.
 //!
 //! Reading order: [`mod@env`] takes the process's surroundings once, [`subcommand`] looks at the first word
-//! ([`listing`] has what one of them prints, [`auth`] handles keys and logins, [`packages`] installs, [`sessions`] lists and moves sessions, [`runs`] supervises runs), [`args`] reads the flags ([`args::LowArgs`], what was typed) and works out
+//! ([`listing`] has what one of them prints, [`auth`] handles keys and logins, [`packages`] installs, [`sessions`] lists and moves sessions, [`runs`] supervises runs, [`team`] runs team files), [`args`] reads the flags ([`args::LowArgs`], what was typed) and works out
 //! their meaning ([`args::HiArgs`]), [`mode`] picks the front end, [`stdin`], [`files`] and [`first_message`] gather the
 //! prompts, [`base`] holds what all agents of the process have in common, [`setup`] makes one of them, [`operations`] chooses what files and processes the agent works with ([`remote`]: another machine's; [`sandbox`]: how
 //! far it is confined), [`siblings`] makes agents that others spawn in folders of their own,
@@ -46,6 +46,7 @@ pub mod signals;
 pub mod start;
 pub mod stdin;
 pub mod subcommand;
+pub mod team;
 pub mod undo;
 
 /// The program's version: what `--version` prints.

@@ -18,7 +18,7 @@ use super::{
     start::{self, StartError},
     stdin,
     subcommand::{self, Subcommand},
-    undo,
+    team, undo,
 };
 use crate::{
     actors::front::{stdout::keep_for_records, voice},
@@ -76,6 +76,7 @@ fn run_subcommand(environment: &Environment, command: Subcommand, extensions: Ex
         Subcommand::Acp(args) => acp::run(environment, args, extensions),
         Subcommand::Run(command) => runs::run(environment, command, extensions),
         Subcommand::Runs(command) => runs::manage::run(environment, command, extensions),
+        Subcommand::Team(command) => team::run(environment, command, &extensions),
     }
 }
 

@@ -1,5 +1,5 @@
-//! Commands that come as the first word: `run …`, `runs …`, `acp …`, `mcp …`, `auth …`, `undo …`, `permissions …`,
-//! `sessions …` and the package commands.
+//! Commands that come as the first word: `run …`, `runs …`, `team …`, `acp …`, `mcp …`, `auth …`, `undo …`,
+//! `permissions …`, `sessions …` and the package commands.
 
 use super::{
     acp::{self, AcpArgs},
@@ -9,6 +9,7 @@ use super::{
     permissions::{self, PermissionsCommand},
     runs::args::{self as runs, RunCommand, RunsCommand},
     sessions::args::{self as sessions, SessionsCommand},
+    team::args::{self as team, TeamCommand},
     undo::{self, UndoCommand},
 };
 
@@ -36,6 +37,8 @@ pub enum Subcommand {
     Run(RunCommand),
     /// `runs …`: look at such runs, and stop them.
     Runs(RunsCommand),
+    /// `team …`: run a team file, look at one, compare results.
+    Team(TeamCommand),
     /// Print this text, exit 0: the usage of a command.
     Usage(String),
 }
@@ -99,6 +102,7 @@ pub fn parse(argv: &[String]) -> Option<Result<Subcommand, SubcommandError>> {
         "acp" => Some(acp::parse(&rest)),
         "run" => Some(runs::parse_run(&rest)),
         "runs" => Some(runs::parse_runs(&rest)),
+        "team" => Some(team::parse(&rest)),
         "update" | "config" => Some(Err(SubcommandError::NotAvailable(first.clone()))),
         _ => None,
     }

@@ -217,6 +217,9 @@ pub enum BudgetKind {
 }
 
 impl BudgetKind {
+    /// All of them.
+    pub const ALL: [Self; 6] = [Self::Tokens, Self::Cost, Self::Turns, Self::Seconds, Self::Spawns, Self::Depth];
+
     /// The quantity as texts call it.
     #[must_use]
     pub fn word(self) -> &'static str {

@@ -143,6 +143,7 @@ impl Sandbox {
             "sessions",
             "acp",
             "runs",
+            "team",
         ];
         let mut command = Command::new(program);
         if !args.iter().any(|arg| CHOOSES.contains(arg)) {

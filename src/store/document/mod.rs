@@ -1,10 +1,11 @@
-//! JSON files that people write: parsed with errors that name file, line, column, field and what was expected.
+//! JSON and TOML files that people write: parsed with errors that name file, line, column, field and what was expected.
 //!
 //! A [`Document`] is the parsed file, a [`Field`] a place in it. Reading a field of the wrong type gives a [`Fault`],
 //! which knows the field; [`Document::locate`] adds file and line to it. The file is parsed a second time for that:
 //! positions are needed once, when something is wrong.
 
 mod field;
+mod toml;
 
 use std::{
     fmt,
@@ -22,13 +23,15 @@ use serde_json::Value;
 use field::spell;
 pub use field::{Fault, Field, Object, Step, nearest};
 
-/// Which JSON a file may hold.
+/// What a file may hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Syntax {
     /// JSON as the standard has it.
     Strict,
     /// Comments and trailing commas too.
     Comments,
+    /// TOML.
+    Toml,
 }
 
 /// What is wrong with a file, and where.
@@ -63,6 +66,7 @@ impl std::error::Error for DocumentError {}
 pub struct Document {
     file: PathBuf,
     text: String,
+    syntax: Syntax,
     root: Value,
 }
 
@@ -70,14 +74,20 @@ impl Document {
     /// Parses `text`, the contents of `file`. A byte order mark is skipped; an empty file holds null.
     ///
     /// # Errors
-    /// The text is not JSON of that syntax.
+    /// The text is not of that syntax.
     pub fn parse(file: &Path, text: String, syntax: Syntax) -> Result<Self, DocumentError> {
         let text = match text.strip_prefix('\u{feff}') {
             Some(rest) => rest.to_owned(),
             None => text,
         };
+        if syntax == Syntax::Toml {
+            return match toml::parse(&text) {
+                Ok(root) => Ok(Self { file: file.to_owned(), text, syntax, root }),
+                Err((at, message)) => Err(located(file, &text, at, String::new(), message)),
+            };
+        }
         match jsonc_parser::parse_to_serde_value(&text, &options(syntax)) {
-            Ok(root) => Ok(Self { file: file.to_owned(), text, root }),
+            Ok(root) => Ok(Self { file: file.to_owned(), text, syntax, root }),
             Err(error) => {
                 // The tree parser says more exactly what it misses.
                 let precise = jsonc_parser::parse_to_ast(&text, &Default::default(), &options(syntax)).err();
@@ -101,18 +111,28 @@ impl Document {
     /// Adds file and line to a fault of one of this document's fields.
     #[must_use]
     pub fn locate(&self, fault: &Fault) -> DocumentError {
-        let parsed = jsonc_parser::parse_to_ast(&self.text, &Default::default(), &options(Syntax::Comments));
-        let root = parsed.ok().and_then(|result| result.value);
-        let offset = root.map_or(0, |root| offset_of(&root, &fault.path));
-        let before = self.text.get(..offset).unwrap_or_default();
-        let line_start = before.rfind('\n').map_or(0, |at| at + 1);
-        DocumentError {
-            file: self.file.clone(),
-            line: before.matches('\n').count() + 1,
-            column: before[line_start..].chars().count() + 1,
-            field: spell(&fault.path),
-            message: fault.message.clone(),
-        }
+        let offset = match self.syntax {
+            Syntax::Toml => toml::offset_of(&self.text, &fault.path),
+            Syntax::Strict | Syntax::Comments => {
+                let parsed = jsonc_parser::parse_to_ast(&self.text, &Default::default(), &options(Syntax::Comments));
+                let root = parsed.ok().and_then(|result| result.value);
+                root.map_or(0, |root| offset_of(&root, &fault.path))
+            }
+        };
+        located(&self.file, &self.text, offset, spell(&fault.path), fault.message.clone())
+    }
+}
+
+/// An error at a byte of the text.
+fn located(file: &Path, text: &str, offset: usize, field: String, message: String) -> DocumentError {
+    let before = text.get(..offset).unwrap_or_default();
+    let line_start = before.rfind('\n').map_or(0, |at| at + 1);
+    DocumentError {
+        file: file.to_owned(),
+        line: before.matches('\n').count() + 1,
+        column: before[line_start..].chars().count() + 1,
+        field,
+        message,
     }
 }
 
@@ -223,5 +243,39 @@ mod tests {
             document.locate(&fault).to_string(),
             "f.json:4:17: models[0].size: unknown field (did you mean sizes?)"
         );
+    }
+    #[test]
+    fn toml_gives_the_same_values_and_the_same_errors() {
+        let text =
+            "[team]\nname = \"a\"\nsize = 1_000\nwhen = 2026-01-02\n[role.b]\ntools = [\"read\", 3]\nx.y = 1.5\n";
+        let document = parse(text, Syntax::Toml).unwrap();
+        let root = document.root().object().unwrap();
+        let role = root.get("role").unwrap().object().unwrap().get("b").unwrap().object().unwrap();
+        let tools = role.get("tools").unwrap().items().unwrap();
+        let faults = [
+            tools[1].text().unwrap_err(),
+            role.require("prompt", "a text").unwrap_err(),
+            role.get("x").unwrap().object().unwrap().get("y").unwrap().whole().unwrap_err(),
+            root.get("team").unwrap().object().unwrap().only(&["names", "size", "when"]).unwrap_err(),
+        ];
+        let errors = faults.map(|fault| document.locate(&fault).to_string());
+        let expected = [
+            "f.json:6:18: role.b.tools[1]: expected a text, found 3",
+            "f.json:5:7: role.b.prompt: expected a text, found nothing",
+            "f.json:7:3: role.b.x.y: expected a whole number, found 1.5",
+            "f.json:2:1: team.name: unknown field (did you mean names?)",
+        ];
+        assert_eq!(errors, expected);
+        let team = serde_json::json!({"name": "a", "size": 1000, "when": "2026-01-02"});
+        assert_eq!(document.into_value()["team"], team);
+        for (text, expected) in [
+            ("a = 1\nb = \n", "f.json:2:"),
+            ("a = 1\na = 2\n", "f.json:2:1: expected TOML: duplicate key"),
+            ("a = inf\n", "f.json:1:5: expected a finite number, found inf"),
+            ("a = 99999999999999999999\n", "f.json:1:5: expected a whole number of 64 bits"),
+        ] {
+            let error = parse(text, Syntax::Toml).unwrap_err().to_string();
+            assert!(error.starts_with(expected), "{error}");
+        }
     }
 }

@@ -28,7 +28,7 @@ mod document;
 mod entries;
 pub mod file;
 mod head;
-mod html;
+pub(in crate::actors) mod html;
 pub mod numbers;
 mod outline;
 mod plan;

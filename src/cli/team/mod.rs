@@ -1,0 +1,26 @@
+//! `troupe team`: agents that work by a team file.
+//!
+//! [`args`] reads the words, [`check`] looks at a file, [`run`] has it carried out, [`results`] writes what came of it and
+//! reads it again.
+
+pub mod args;
+mod check;
+mod results;
+mod run;
+
+use std::path::PathBuf;
+
+use super::{env::Environment, exit::Exit, paths::absolute};
+use crate::extensions::ExtensionRegistry;
+use args::TeamCommand;
+
+/// Carries out the command.
+#[must_use]
+pub fn run(environment: &Environment, command: TeamCommand, extensions: &ExtensionRegistry) -> Exit {
+    let path = |text: &str| -> PathBuf { absolute(text, &environment.cwd, environment.home.as_deref()) };
+    match command {
+        TeamCommand::Run(args) => run::run(environment, &args, extensions),
+        TeamCommand::Check { file, json } => check::run(&path(&file), json),
+        TeamCommand::Compare { folders, json } => results::compare(&folders, path, json),
+    }
+}
