@@ -72,6 +72,7 @@ fn facts(folder: &TempDir, tree: Option<TreeView>) -> AgentFacts {
         agent: "main".into(),
         cwd: folder.path().to_owned(),
         session_file: None,
+        read_only: false,
         tree,
         model: None,
         scope: Arc::default(),

@@ -63,7 +63,7 @@ impl FrontFactory for ScreenFactory {
                 factory: self.base.clone(),
                 done,
                 model,
-                open: Box::new(move |to| screen::open(options, to)),
+                open: Box::new(move |claim, to| screen::open(claim, options, to)),
             };
             screen::start(args, supervisor).await
         })

@@ -37,8 +37,8 @@ pub enum StoreError {
     },
     /// Somebody else writes the file.
     #[error(
-        "{} is open in another Troupe process{}. Wait until that one ends, go on in a copy with --fork, or look at it \
-         with --read-only.",
+        "{} is open in another Troupe process{}. Wait until that one ends, go on in a copy (--fork with its path or id), \
+         or look at it with --read-only.",
         path.display(),
         told(holder.as_deref())
     )]
@@ -50,8 +50,8 @@ pub enum StoreError {
     },
     /// The system has locks and did not give one.
     #[error(
-        "cannot lock {}: {source}. Without a lock two processes could write it: try again, go on in a copy with --fork, \
-         or look at it with --read-only.",
+        "cannot lock {}: {source}. Without a lock two processes could write it: try again, go on in a copy (--fork with its \
+         path or id), or look at it with --read-only.",
         path.display()
     )]
     NoLock {
@@ -87,7 +87,7 @@ pub enum StoreError {
     )]
     Rewritten(PathBuf),
     /// The session was opened to be read.
-    #[error("{} is open for reading only. Use --fork to go on in a copy.", .0.display())]
+    #[error("{} is open for reading only. Use --fork with its path or id to go on in a copy.", .0.display())]
     ReadOnly(PathBuf),
     /// No such entry.
     #[error("Entry {0} not found")]

@@ -28,6 +28,8 @@ pub enum Effect {
     Copy(String),
     /// Give the terminal a title.
     Title(String),
+    /// Show in the terminal's frame, or in the bar of tasks, whether something is worked at.
+    Progress(bool),
     /// Call a person who looks elsewhere.
     Notify(Notification),
     /// Stop the process until the shell continues it.

@@ -18,6 +18,8 @@ pub struct AgentFacts {
     pub cwd: PathBuf,
     /// The file of its session; none when it is kept nowhere.
     pub session_file: Option<String>,
+    /// Nothing can be added to it.
+    pub read_only: bool,
     /// Its session.
     pub tree: Option<TreeView>,
     /// The selected model.
@@ -64,6 +66,7 @@ impl AgentFacts {
             agent: shared.id.clone(),
             cwd: shared.config.cwd.clone(),
             session_file: shared.place.file(),
+            read_only: shared.place.read_only.is_some(),
             window: tree.as_ref().map_or(0, |tree| shared.window(tree)),
             tree,
             model: selection.model,

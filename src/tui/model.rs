@@ -142,6 +142,8 @@ pub struct Model {
     pub title: Option<String>,
     /// The title that the terminal was given last.
     pub shown_title: String,
+    /// The terminal shows that something is worked at.
+    pub shows_progress: bool,
     /// The session is being replaced.
     pub replacing: bool,
     /// Why the disk refuses the session.
@@ -200,6 +202,7 @@ impl Model {
             widgets: Vec::new(),
             title: None,
             shown_title: String::new(),
+            shows_progress: false,
             replacing: false,
             unsaved: None,
             focused: true,

@@ -1,6 +1,6 @@
 //! The screen as an actor: it carries messages to the model, does what the model wants done, and draws.
 //!
-//! A key is drawn at once. What streams in is drawn at most 60 times a second: the bus hands over its next batch when the
+//! A key is drawn at once. What streams in is drawn at most 30 times a second: the bus hands over its next batch when the
 //! one before was drawn, and deltas merge meanwhile. While the terminal is slow, frames are left out.
 //!
 //! | file | what |
@@ -20,15 +20,16 @@ mod theme;
 use std::sync::Arc;
 
 use ractor::{Actor, ActorCell, ActorId, ActorProcessingErr, ActorRef, SupervisionEvent};
-use tokio::{sync::OwnedSemaphorePermit, time::Instant};
+use tokio::time::Instant;
 
 use super::{
+    commands::login,
     effect::{Effect, Purpose},
     facts::AgentFacts,
     model::{Model, Msg},
     overlay::{login::first_run, trust::TrustQuestion},
     settings::Header,
-    terminal::{InputEvent, Terminal, TerminalOptions},
+    terminal::{Claim, InputEvent, Terminal, TerminalOptions},
     theme::Stamp,
     view,
     work::WorkDone,
@@ -66,8 +67,8 @@ pub struct ScreenArgs {
     pub open: OpenTerminal,
 }
 
-/// Opens a terminal whose events go to the screen.
-pub type OpenTerminal = Box<dyn FnOnce(Addr<ScreenMsg>) -> Result<Terminal, String> + Send>;
+/// Opens a terminal whose events go to the screen, by the right to it.
+pub type OpenTerminal = Box<dyn FnOnce(Claim, Addr<ScreenMsg>) -> Result<Terminal, String> + Send>;
 
 /// What the screen is told.
 #[derive(Debug)]
@@ -134,8 +135,6 @@ pub struct ScreenState {
     /// Another program has the terminal.
     away: bool,
     ending: bool,
-    /// Held until the terminal is given back, or gone with this.
-    turn: Option<OwnedSemaphorePermit>,
 }
 
 /// The actor.
@@ -152,8 +151,7 @@ impl Actor for Screen {
         args: ScreenArgs,
     ) -> Result<ScreenState, ActorProcessingErr> {
         let me = Addr::of(&myself);
-        let turn = args.memory.turn().await?;
-        let terminal = (args.open)(me.clone())?;
+        let terminal = (args.open)(Claim::take().await?, me.clone())?;
         let said = me.clone();
         voice::listen(move |text| said.tell(ScreenMsg::Said(text.trim_end().to_owned())));
         let agent = AgentClient { shared: args.memory.agent(), fleet: args.parts.fleet.clone() };
@@ -186,7 +184,6 @@ impl Actor for Screen {
             remembered: 0,
             away: false,
             ending: false,
-            turn: Some(turn),
         };
         state.recall();
         let warnings = state.find_themes();
@@ -278,7 +275,7 @@ impl Actor for Screen {
             ScreenMsg::Tick => {
                 state.tick_due = false;
                 state.update(Msg::Tick).await;
-                state.draw();
+                state.draw_in_time();
             }
         }
         state.remember();
@@ -363,8 +360,7 @@ impl ScreenState {
             let effects = self.model.slash(name);
             self.carry_out_all(effects).await;
         } else if first_run::is_needed(&self.model.facts) {
-            let (page, effects) = first_run::open();
-            self.model.overlays.push(page);
+            let effects = login::without_model(&mut self.model);
             self.carry_out_all(effects).await;
         }
         for input in prompts {
@@ -419,11 +415,13 @@ impl ScreenState {
         if std::mem::replace(&mut self.ending, true) {
             return;
         }
+        if std::mem::take(&mut self.model.shows_progress) {
+            self.terminal.show_progress(false);
+        }
         let rest = view::rest::lines(&mut self.model);
         self.terminal.close(&rest);
         self.memory.lock().left = true;
         voice::release();
-        drop(self.turn.take());
     }
 }
 
@@ -440,9 +438,10 @@ pub async fn start(args: ScreenArgs, supervisor: ActorCell) -> Result<ActorCell,
 ///
 /// # Errors
 /// There is none, or none that can show a screen: why, in words for people.
-pub fn open(options: TerminalOptions, to: Addr<ScreenMsg>) -> Result<Terminal, String> {
+pub fn open(claim: Claim, options: TerminalOptions, to: Addr<ScreenMsg>) -> Result<Terminal, String> {
     let written = to.clone();
     let terminal = Terminal::open(
+        claim,
         options,
         move |events| to.tell(ScreenMsg::Input(events)),
         move || written.tell(ScreenMsg::Written),

@@ -84,6 +84,8 @@ pub struct ScreenSettings {
     pub wheel_lines: usize,
     /// `fullscreenCopyOnSelect`.
     pub copy_on_select: bool,
+    /// `terminal.showTerminalProgress`.
+    pub shows_progress: bool,
     /// `terminal.notifications` and what goes with it.
     pub notify: NotifySettings,
     /// `editorMode` is `vim`.
@@ -128,6 +130,7 @@ impl ScreenSettings {
             external_editor: settings.text(&["externalEditor"]).map(str::to_owned),
             wheel_lines: usize::from(small(&["fullscreenWheelScrollLines"], 1..=100, 3)),
             copy_on_select: settings.flag(&["fullscreenCopyOnSelect"], true),
+            shows_progress: settings.flag(&["terminal", "showTerminalProgress"], false),
             notify: NotifySettings::of(settings),
             picture_columns: match settings.flag(&["terminal", "showImages"], true) {
                 true => small(&["terminal", "imageWidthCells"], 1..=1000, 60),

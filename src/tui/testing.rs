@@ -32,6 +32,7 @@ static CATALOGUE: LazyLock<LiveCatalogue> =
 /// Facts about an agent with this session, and a built-in model.
 pub fn facts_of(tree: Option<TreeView>) -> AgentFacts {
     AgentFacts {
+        read_only: false,
         agent: "main".into(),
         cwd: FOLDER.into(),
         session_file: None,

@@ -144,7 +144,7 @@ pub const SETTINGS: &[Setting] = &[
     row("terminal.showImages", Flag, "true", Yes),
     row("terminal.imageWidthCells", Number, "60", Yes),
     row("terminal.clearOnShrink", Flag, "false", Later),
-    row("terminal.showTerminalProgress", Flag, "false", Later),
+    row("terminal.showTerminalProgress", Flag, "false", Yes),
     row("terminal.hyperlinks", FlagOr(&["auto"]), "auto", Yes),
     row("terminal.images", FlagOr(&["auto", "kitty", "iterm2"]), "auto", Yes),
     row("terminal.trueColor", FlagOr(&["auto"]), "auto", Yes),

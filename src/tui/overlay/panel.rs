@@ -153,14 +153,23 @@ pub fn notes(text: &str, color: ThemeColor, width: u16, most: usize, theme: &The
 /// so are actions without a key.
 #[must_use]
 pub fn hints(keymap: &Keymap, actions: &[(Action, &str)], width: u16, theme: &Theme) -> StyledLine {
+    const APART: &str = " · ";
+    let mut room = usize::from(width) + width_of(APART);
+    let mut fits = |key: &str, does: &str| {
+        let wanted = width_of(key) + 1 + width_of(does) + width_of(APART);
+        let fits = wanted <= room;
+        room -= if fits { wanted } else { 0 };
+        fits
+    };
+    let known = actions.iter().filter_map(|(action, does)| Some((*action, keymap.hint(*action)?, *does)));
+    let mut hints: Vec<_> = known.map(|(action, key, does)| (action == Action::SelectCancel, key, does)).collect();
+    // The way out is what a person who is lost looks for: it gets its room first.
+    let out = hints.iter().position(|(is_out, ..)| *is_out);
+    let out_fits = out.is_some_and(|at| fits(&hints[at].1, hints[at].2));
+    hints.retain(|(is_out, key, does)| if *is_out { out_fits } else { fits(key, does) });
     let mut line = StyledLine::default();
-    for (action, does) in actions {
-        let Some(key) = keymap.hint(*action) else { continue };
-        let apart = if line.spans.is_empty() { "" } else { " · " };
-        let room = usize::from(width).saturating_sub(line.width());
-        if width_of(apart) + width_of(&key) + 1 + width_of(does) > room {
-            continue;
-        }
+    for (_, key, does) in hints {
+        let apart = if line.spans.is_empty() { "" } else { APART };
         line.push(apart, theme.fg(ThemeColor::Dim));
         line.push(key, theme.fg(ThemeColor::Muted));
         line.push(format!(" {does}"), theme.fg(ThemeColor::Dim));
@@ -234,9 +243,12 @@ mod tests {
             (Action::SaveModel, "save as default"),
             (Action::SelectCancel, "leave"),
         ];
-        for (width, expected) in
-            [(80, "enter choose · ctrl+s save as default · escape leave"), (30, "enter choose · escape leave"), (5, "")]
-        {
+        for (width, expected) in [
+            (80, "enter choose · ctrl+s save as default · escape leave"),
+            (30, "enter choose · escape leave"),
+            (16, "escape leave"),
+            (5, ""),
+        ] {
             assert_eq!(hints(&keymap, &actions, width, &theme).text(), expected, "{width}");
         }
     }

@@ -32,6 +32,7 @@ impl ScreenState {
                 }
             }
             Effect::Title(title) => self.terminal.set_title(&title),
+            Effect::Progress(busy) => self.terminal.show_progress(busy),
             Effect::Notify(notification) => self.terminal.notify(&notification),
             Effect::EditOutside(text) => self.edit_outside(text),
             Effect::Suspend => {

@@ -7,8 +7,9 @@ use tokio::time::Instant;
 use super::{ScreenMsg, ScreenState};
 use crate::{actors::event_bus::BusMsg, tui::view};
 
-/// The time between two frames of what streams in.
-const FRAME: Duration = Duration::from_millis(16);
+/// The time between two frames of what moves by itself. Text that streams in reads as smoothly at 30 frames a second as
+/// at 60, for half of the work.
+const FRAME: Duration = Duration::from_millis(33);
 /// How often things that move by themselves are drawn.
 const TICK: Duration = Duration::from_millis(view::status::SPINNER_MS);
 

@@ -5,8 +5,6 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use tokio::sync::{AcquireError, OwnedSemaphorePermit, Semaphore};
-
 use super::ScreenState;
 use crate::{
     actors::shared::AgentShared,
@@ -28,8 +26,6 @@ pub struct FirstWords {
 /// What is known beyond the life of a screen.
 pub struct ScreenMemory {
     remembered: Mutex<Remembered>,
-    /// Whose turn it is to have the terminal.
-    turn: Arc<Semaphore>,
 }
 
 pub(super) struct Remembered {
@@ -59,7 +55,7 @@ impl ScreenMemory {
         let (draft, queue) = (Fragment::default(), LocalQueue::default());
         let left = false;
         let remembered = Remembered { agent, left, opened: false, draft, queue, prompts, first: command, ask_trust };
-        Self { remembered: Mutex::new(remembered), turn: Arc::new(Semaphore::new(1)) }
+        Self { remembered: Mutex::new(remembered) }
     }
 
     /// The agent in front.
@@ -75,15 +71,6 @@ impl ScreenMemory {
         let facts = AgentFacts::of(&remembered.agent, Arc::default());
         let hint = if remembered.left { None } else { rest::resume_hint(&facts) };
         hint.map(|hint| format!("{}\n{hint}\n", rest::RESUME))
-    }
-
-    /// Waits until the screen before has given the terminal back: of one that died that is known only when all of it is
-    /// gone, which may be after its supervisor has heard of it.
-    ///
-    /// # Errors
-    /// Never: the turn is not closed.
-    pub(super) async fn turn(&self) -> Result<OwnedSemaphorePermit, AcquireError> {
-        self.turn.clone().acquire_owned().await
     }
 
     pub(super) fn lock(&self) -> MutexGuard<'_, Remembered> {

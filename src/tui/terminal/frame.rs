@@ -12,7 +12,7 @@ use unicode_segmentation::UnicodeSegmentation as _;
 use super::pictures::Placement;
 use crate::tui::{
     picture::PictureRow,
-    text::{StyledLine, width_of},
+    text::{StyledLine, is_plain, width_of},
 };
 
 /// A picture of the whole screen. Views draw into it, and the painter writes what differs from the one before.
@@ -69,6 +69,15 @@ impl Frame {
             if let Some(part) = span.picture.as_ref().filter(|part| x.saturating_add(part.columns) <= area.right()) {
                 self.show(part, x, y);
             }
+            if is_plain(&span.text) {
+                let fits = u16::try_from(span.text.len()).unwrap_or(u16::MAX).min(area.right().saturating_sub(x));
+                self.put_plain(x, y, &span.text[..usize::from(fits)], span.style, span.link.as_ref());
+                if usize::from(fits) < span.text.len() {
+                    return;
+                }
+                x += fits;
+                continue;
+            }
             for grapheme in span.text.graphemes(true) {
                 let width = u16::try_from(width_of(grapheme)).unwrap_or(u16::MAX);
                 if width == 0 {
@@ -98,6 +107,17 @@ impl Frame {
         }
         if let Some(link) = link {
             self.set_link(x..x + width, y, link);
+        }
+    }
+
+    /// Puts a text whose bytes are characters of one column: most of what is drawn.
+    fn put_plain(&mut self, x: u16, y: u16, text: &str, style: Style, link: Option<&Arc<str>>) {
+        let from = usize::from(y) * usize::from(self.buffer.area.width) + usize::from(x);
+        for (cell, byte) in self.buffer.content[from..].iter_mut().zip(text.bytes()) {
+            cell.set_char(char::from(byte)).set_style(style);
+        }
+        if let Some(link) = link {
+            self.set_link(x..x + u16::try_from(text.len()).unwrap_or(u16::MAX), y, link);
         }
     }
 

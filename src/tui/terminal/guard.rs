@@ -1,11 +1,15 @@
 //! The terminal is given back exactly once, whoever does it: the screen when it ends, or what ends the process.
 
 use std::{
-    sync::{Condvar, Mutex, MutexGuard, PoisonError},
+    sync::{Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 
 use rustix::termios::Termios;
+use tokio::{
+    sync::{Semaphore, SemaphorePermit},
+    time::timeout,
+};
 
 use super::{TerminalError, modes::Modes, tty::Tty};
 
@@ -15,31 +19,25 @@ const PATIENCE: Duration = Duration::from_millis(300);
 /// How long whoever had the terminal may take to let go of it.
 const LETS_GO: Duration = Duration::from_secs(5);
 
-static CLAIMED: Mutex<bool> = Mutex::new(false);
-static LET_GO: Condvar = Condvar::new();
+static FREE: Semaphore = Semaphore::const_new(1);
 
-/// The right to the terminal, which one screen has at a time: one that dies gives the terminal back while the next is
-/// started, and would undo what the next one did.
+/// The right to the terminal of the process, which one screen has at a time: one that dies gives the terminal back when
+/// all of it is gone, which may be after the next was started, and would undo what the next one did.
 #[derive(Debug)]
-pub(super) struct Claim(());
+pub struct Claim {
+    _permit: SemaphorePermit<'static>,
+}
 
 impl Claim {
     /// Waits until nobody has it.
     ///
     /// # Errors
     /// Somebody keeps it.
-    pub fn wait() -> Result<Self, TerminalError> {
-        let claimed = CLAIMED.lock().unwrap_or_else(PoisonError::into_inner);
-        let waited = LET_GO.wait_timeout_while(claimed, LETS_GO, |claimed| *claimed);
-        let (mut claimed, _) = waited.unwrap_or_else(PoisonError::into_inner);
-        if std::mem::replace(&mut *claimed, true) { Err(TerminalError::InUse) } else { Ok(Self(())) }
-    }
-}
-
-impl Drop for Claim {
-    fn drop(&mut self) {
-        *CLAIMED.lock().unwrap_or_else(PoisonError::into_inner) = false;
-        LET_GO.notify_one();
+    pub async fn take() -> Result<Self, TerminalError> {
+        match timeout(LETS_GO, FREE.acquire()).await {
+            Ok(Ok(permit)) => Ok(Self { _permit: permit }),
+            _ => Err(TerminalError::InUse),
+        }
     }
 }
 

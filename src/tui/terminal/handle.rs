@@ -80,12 +80,13 @@ impl fmt::Debug for Terminal {
 }
 
 impl Terminal {
-    /// Takes the terminal over. `on_event` gets what comes from it, `on_written` is called when all that was drawn is
+    /// Takes the terminal over, by the right to it. `on_event` gets what comes from it, `on_written` is called when all that was drawn is
     /// written. Both are called on threads of the terminal's own and must not wait.
     ///
     /// # Errors
     /// There is no terminal, or none that can show a screen.
     pub fn open(
+        claim: guard::Claim,
         options: TerminalOptions,
         on_event: impl Fn(Vec<InputEvent>) + Send + Sync + 'static,
         on_written: impl Fn() + Send + 'static,
@@ -94,11 +95,12 @@ impl Terminal {
             return Err(TerminalError::Dumb);
         }
         let capabilities = Capabilities::detect(|name| std::env::var(name).ok(), &options.preferences);
-        Self::open_on(Tty::of_process()?, options, capabilities, on_event, on_written)
+        Self::open_on(claim, Tty::of_process()?, options, capabilities, on_event, on_written)
     }
 
     /// The same on a terminal that need not be that of the process.
     pub(super) fn open_on(
+        claim: guard::Claim,
         tty: Tty,
         options: TerminalOptions,
         capabilities: Capabilities,
@@ -108,7 +110,6 @@ impl Terminal {
         let TerminalOptions { fullscreen, mouse, palette, .. } = options;
         let pictures = fullscreen && capabilities.images == Some(Images::Kitty);
         let modes = Modes { fullscreen, mouse, modern: capabilities.modern, other_keys: false, pictures };
-        let claim = guard::Claim::wait()?;
         let (columns, rows) = tty::size(&tty.output);
         let screen = match fullscreen {
             true => Screen::Full(Painter::default()),
@@ -193,9 +194,9 @@ impl Terminal {
         }
     }
 
-    /// Shows the state of a long work, where the terminal shows such.
-    pub fn progress(&self, progress: out::Progress) {
-        self.write_raw(&out::progress(progress));
+    /// Shows that something is worked at, where the terminal shows such.
+    pub fn show_progress(&self, busy: bool) {
+        self.write_raw(&out::progress(busy, self.capabilities().tmux));
     }
 
     /// Rings the bell.

@@ -13,17 +13,6 @@ const CLIPBOARD_LIMIT: usize = 74_994;
 /// Characters of a title or a notification.
 const TEXT_LIMIT: usize = 200;
 
-/// State of a long work, for terminals that show it (OSC 9;4).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Progress {
-    /// Nothing is shown.
-    None,
-    /// Work of unknown length.
-    Busy,
-    /// Work failed.
-    Failed,
-}
-
 /// One line, with nothing in it that a terminal obeys.
 fn harmless(text: &str) -> String {
     let shown = hidden::for_terminal(text);
@@ -74,15 +63,10 @@ pub fn titled_message(title: &str, text: &str, tmux: bool) -> Vec<u8> {
     passed_on(format!("\x1b]777;notify;{title};{text}\x1b\\"), tmux).into_bytes()
 }
 
-/// Shows the state of a work (OSC 9;4).
+/// Shows that something of unknown length is worked at, or takes that away (OSC 9;4, from ConEmu).
 #[must_use]
-pub fn progress(progress: Progress) -> Vec<u8> {
-    let state = match progress {
-        Progress::None => "0",
-        Progress::Busy => "3",
-        Progress::Failed => "2;100",
-    };
-    format!("\x1b]9;4;{state}\x1b\\").into_bytes()
+pub fn progress(busy: bool, tmux: bool) -> Vec<u8> {
+    passed_on(format!("\x1b]9;4;{}\x1b\\", if busy { 3 } else { 0 }), tmux).into_bytes()
 }
 
 /// tmux gives the outer terminal what is wrapped for it.
@@ -120,8 +104,9 @@ mod tests {
             (bell(), "\x07"),
             (titled_message("troupe", "a;b", false), "\x1b]777;notify;troupe;a,b\x1b\\"),
             (message("a;b", false), "\x1b]9;a;b\x1b\\"),
-            (progress(Progress::Busy), "\x1b]9;4;3\x1b\\"),
-            (progress(Progress::None), "\x1b]9;4;0\x1b\\"),
+            (progress(true, false), "\x1b]9;4;3\x1b\\"),
+            (progress(false, false), "\x1b]9;4;0\x1b\\"),
+            (progress(true, true), "\x1bPtmux;\x1b\x1b]9;4;3\x1b\x1b\\\x1b\\"),
         ] {
             assert_eq!(text(bytes), expected);
         }

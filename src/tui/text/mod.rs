@@ -32,5 +32,6 @@ pub use link::link_target;
 pub use markdown::{MarkdownOptions, markdown};
 pub use plain::{drawable, lines_of, one_line, plain, printed};
 pub use streaming::StreamingMarkdown;
+pub(in crate::tui) use width::is_plain;
 pub use width::width_of;
 pub use wrap::{Hang, cut, fold, wrap};

@@ -126,10 +126,11 @@ impl StreamingMarkdown {
     }
 
     /// Whether the rows of the pieces are those of the whole. Characters that the reader of markdown replaces or takes for
-    /// the end of a line are left to it.
+    /// the end of a line are left to it, and so are blanks at the end of code that nothing closes.
     fn is_exact(&self) -> bool {
         let no_definitions = self.settled.definitions.is_empty() && !self.text.contains("]:");
-        !self.settled.is_rough && no_definitions && !self.text.contains(['\r', '\0'])
+        let ends_in_code = matches!(self.settled.open, Open::Fence(_)) && self.text.ends_with([' ', '\t']);
+        !self.settled.is_rough && no_definitions && !ends_in_code && !self.text.contains(['\r', '\0'])
     }
 
     /// Lays out for good what can't change any more.

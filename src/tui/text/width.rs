@@ -15,7 +15,7 @@ pub fn width_of(text: &str) -> usize {
 
 /// Whether every byte of the text is a character of one column.
 #[must_use]
-pub(super) fn is_plain(text: &str) -> bool {
+pub(in crate::tui) fn is_plain(text: &str) -> bool {
     text.bytes().all(|byte| (b' '..0x7f).contains(&byte))
 }
 

@@ -189,7 +189,7 @@ fn thinking_lines(text: &str, context: &LayoutContext<'_>) -> Vec<StyledLine> {
 /// What stands for thinking that is hidden, once for each answer.
 pub(super) fn hidden_thinking(context: &LayoutContext<'_>) -> Vec<StyledLine> {
     let style = context.theme.fg(ThemeColor::ThinkingText).add_modifier(Modifier::ITALIC);
-    context.with_margin(vec![StyledLine::of("Thinking...", style)])
+    context.with_margin(vec![context.row("Thinking...", style)])
 }
 
 pub(super) fn call_lines(

@@ -12,12 +12,11 @@ use crate::{
     store::jsonl::{EntryKind, Role},
     tui::{
         cache_watch::CacheWatch,
-        commands,
         effect::Effect,
         facts::AgentFacts,
         model::{Model, Retry},
         notify::{Occasion, notify},
-        overlay::{login::first_run, question},
+        overlay::question,
         settings::{Header, ScreenSettings},
         view::numbers::grouped,
         work::Work,
@@ -174,7 +173,6 @@ impl Model {
     /// Facts about the agent, as of the last event.
     pub(super) fn learned(&mut self, facts: AgentFacts) -> Vec<Effect> {
         let is_new = facts.agent != self.facts.agent || self.transcript.tree().is_none();
-        let is_first = self.transcript.tree().is_none() && self.overlays.is_empty();
         self.facts = facts;
         if let Some(tree) = self.facts.tree.clone() {
             self.transcript.sync(&tree);
@@ -183,12 +181,7 @@ impl Model {
             self.cache_watch = self.facts.tree.as_ref().map(CacheWatch::of).unwrap_or_default();
             self.remember();
         }
-        let mut effects = Vec::new();
-        if is_first && first_run::is_needed(&self.facts) {
-            effects = commands::login::without_model(self);
-        }
-        effects.extend(self.tell_overlay(|overlay, context| overlay.on_change(context)));
-        effects
+        self.tell_overlay(|overlay, context| overlay.on_change(context))
     }
 
     /// Gives the editor the prompts of the session, the last one last.

@@ -46,6 +46,7 @@ impl Model {
             Msg::Tick => self.ticked(),
         };
         effects.extend(self.retitled());
+        effects.extend(self.progressed());
         effects
     }
 
@@ -122,5 +123,10 @@ impl Model {
             self.shown_title.clone_from(&title);
             Effect::Title(title)
         })
+    }
+
+    fn progressed(&mut self) -> Option<Effect> {
+        let busy = self.settings.shows_progress && (self.view.running || self.view.compacting);
+        (std::mem::replace(&mut self.shows_progress, busy) != busy).then_some(Effect::Progress(busy))
     }
 }

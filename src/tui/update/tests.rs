@@ -457,3 +457,15 @@ fn a_running_call_is_laid_out_when_there_is_news_of_it_and_as_time_passes() {
     model.update(Msg::Tick, 70_000);
     assert!(screen(&mut model).contains("70s") || screen(&mut model).contains("1m"), "{}", screen(&mut model));
 }
+
+#[test]
+fn the_terminal_shows_that_a_run_goes_on_where_that_is_wanted() {
+    for (wanted, expected) in [(false, [].as_slice()), (true, &[Effect::Progress(true), Effect::Progress(false)])] {
+        let mut model = model_of(&[]);
+        model.settings.shows_progress = wanted;
+        let mut effects = happen(&mut model, Event::AgentStart);
+        effects.extend(happen(&mut model, Event::AgentSettled { aborted: false }));
+        effects.retain(|effect| matches!(effect, Effect::Progress(_)));
+        assert_eq!(effects, expected);
+    }
+}

@@ -215,6 +215,9 @@ fn shortened(path: &str, room: usize) -> Cow<'_, str> {
 fn notes(model: &Model) -> Vec<String> {
     let facts = &model.facts;
     let mut notes = Vec::new();
+    if facts.read_only {
+        notes.push("read-only".to_owned());
+    }
     if facts.plan_mode {
         notes.push("plan mode".to_owned());
     }

@@ -236,7 +236,7 @@ mod tests {
     > search
     → gamma [q]                        GAMMA
     Models without a key are not listed. /l…
-    enter choose · ctrl+s save as default
+    enter choose · escape leave
     ────────────────────────────────────────
     ");
         insta::assert_snapshot!(world.draw(&selector(&[], ""), 80, 24), @r"

@@ -142,7 +142,7 @@ mod tests {
     Thinking
     > search
     → off      no thinking ✓
-    enter choose · ctrl+s save as default
+    enter choose · escape leave
     ────────────────────────────────────────
     ");
     }

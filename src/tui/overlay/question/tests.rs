@@ -146,7 +146,7 @@ fn the_other_dialogs_are_drawn() {
 
 
 
-    enter answer · shift+enter new line
+    enter answer · escape cancel
     ────────────────────────────────────────
     ");
 }

@@ -145,7 +145,7 @@ fn the_tree_is_drawn_at_every_size() {
     → │  • assistant: third answer ← here
       └─ [mark] user: beta question
          assistant: second answer
-    enter go on here · ctrl+o filter
+    enter go on here · escape leave
     ────────────────────────────────────────
     ");
     insta::assert_snapshot!(world.draw(&selector, 80, 24), @r"
@@ -159,7 +159,7 @@ fn the_tree_is_drawn_at_every_size() {
     → │  • assistant: third answer ← here
       └─ [mark] user: beta question
          assistant: second answer
-    enter go on here · ctrl+o filter · shift+l label · ctrl+left fold · ctrl+x copy
+    enter go on here · ctrl+o filter · shift+l label · ctrl+left fold · escape leave
     ────────────────────────────────────────────────────────────────────────────────
     ");
     world.press(&mut selector, "down T");

@@ -27,6 +27,12 @@ const LIMIT: Duration = Duration::from_secs(20);
 /// One process has one terminal.
 static ONE: Mutex<()> = Mutex::new(());
 
+/// The right to the terminal, as a screen waits for it.
+fn claim() -> guard::Claim {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+    runtime.block_on(guard::Claim::take()).unwrap()
+}
+
 struct Setup {
     master: Option<OwnedFd>,
     slave: OwnedFd,
@@ -46,7 +52,7 @@ fn setup(options: TerminalOptions) -> Setup {
     let copy = |fd: &OwnedFd| fcntl_dupfd_cloexec(fd, 0).unwrap();
     let tty = Tty { input: copy(&slave), output: copy(&slave) };
     let (send, events) = channel();
-    let terminal = Terminal::open_on(tty, options, ABLE, move |batch| drop(send.send(batch)), || {}).unwrap();
+    let terminal = Terminal::open_on(claim(), tty, options, ABLE, move |batch| drop(send.send(batch)), || {}).unwrap();
     Setup { master: Some(master), slave, terminal, events, _one: one }
 }
 
@@ -148,7 +154,7 @@ fn fc_065_a_screen_that_dies_gives_the_terminal_back_before_the_next_one_takes_i
     });
     let copy = |fd: &OwnedFd| fcntl_dupfd_cloexec(fd, 0).unwrap();
     let tty = Tty { input: copy(&slave), output: copy(&slave) };
-    let terminal = Terminal::open_on(tty, FULL, ABLE, |_| {}, || {}).unwrap();
+    let terminal = Terminal::open_on(claim(), tty, FULL, ABLE, |_| {}, || {}).unwrap();
     assert!(dies.join().is_err());
     assert!(!tcgetattr(&slave).unwrap().local_modes.contains(rustix::termios::LocalModes::ICANON));
     let setup = Setup { master, slave, terminal, events, _one };

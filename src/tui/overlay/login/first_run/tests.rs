@@ -84,7 +84,7 @@ fn the_page_in_three_sizes() {
     files with your rights: nothing asks,
     and no sandbox is on, until you turn
     them on (/permissions,
-    enter choose
+    escape go on without a model
     ────────────────────────────────────────
     "#);
     page.on_worked(&servers(&["qwen3:8b", "llama3"]), &world.context());
