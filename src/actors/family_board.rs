@@ -15,7 +15,7 @@ use super::{
     kin::Kin,
 };
 use crate::{
-    protocol::sibling::{SiblingEnd, SiblingError, SiblingId, SiblingLimits, SiblingStatus, SpawnReceipt},
+    protocol::sibling::{SiblingEnd, SiblingError, SiblingId, SiblingLimits, SiblingState, SiblingStatus, SpawnReceipt},
     store::{jsonl::EntryKind, tree::TreeView},
 };
 
@@ -113,6 +113,7 @@ impl FamilyBoard {
         if let Some(name) = &spec.name
             && let Some((id, _)) = members
                 .iter()
+                .filter(|(_, member)| member.state() != SiblingState::Gone)
                 .find(|(id, member)| member.spec().name.as_ref() == Some(name) || id.to_string() == *name)
         {
             return Err(SiblingError::NameTaken { name: name.clone(), id: id.to_string() });
@@ -166,8 +167,10 @@ impl FamilyBoard {
     /// There is none.
     pub fn resolve(&self, above: &SiblingId, name: &str) -> Result<SiblingId, SiblingError> {
         let members = self.lock();
-        let mut below = members.iter().filter(|(id, _)| id.is_below(above));
-        let found = below.find(|(id, member)| id.to_string() == name || member.spec().name.as_deref() == Some(name));
+        let below = members.iter().filter(|(id, _)| id.is_below(above));
+        let named = below.filter(|(id, member)| id.to_string() == name || member.spec().name.as_deref() == Some(name));
+        // A name may be given again when its agent is gone.
+        let found = named.max_by_key(|(id, member)| (member.state() != SiblingState::Gone, *id));
         found.map(|(id, _)| id.clone()).ok_or_else(|| {
             let known: Vec<_> = members.keys().filter(|id| id.is_below(above)).map(ToString::to_string).collect();
             let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };

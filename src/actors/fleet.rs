@@ -7,13 +7,18 @@ use ractor::{Actor, ActorId, ActorProcessingErr, ActorRef, SupervisionEvent};
 use tokio::time::Instant;
 
 mod ending;
+mod ends;
 pub mod family;
 pub mod family_msg;
+pub mod group;
 mod household;
 mod lookout;
+mod mail;
 mod making;
 mod spawner;
+mod spawning;
 mod stopping;
+pub mod strategy;
 mod transcript;
 mod waits;
 mod worktree;
@@ -220,6 +225,7 @@ impl Actor for Fleet {
             FleetMsg::Close(close) => {
                 let CloseAgent { agent, farewell, reply } = *close;
                 if state.members.values().any(|member| member.id == agent) {
+                    state.leave_below(&myself, &agent, &farewell);
                     state.leave(&myself, &agent, farewell, Some(reply));
                 } else {
                     state.forget(&agent);
@@ -290,6 +296,12 @@ impl FleetState {
             self.forget(&member.id);
             if let Some(child) = shared.filter(|shared| shared.kin.parent.is_some()) {
                 self.child_closed(myself, &(child.kin.root.clone(), child.kin.id.clone())).await;
+                // It may be the last that its parent waits for.
+                if let Some(parent) = &child.kin.parent
+                    && self.leaving.get(parent).is_some_and(|leaving| leaving.step == LeavingStep::Ready)
+                {
+                    self.ready(parent);
+                }
             }
             if let Some(reply) = leaving.reply {
                 reply.send(Ok(Reply::Done));
@@ -402,6 +414,9 @@ impl FleetState {
         let Some(leaving) = self.leaving.get_mut(agent) else { return };
         leaving.step = LeavingStep::Ready;
         let alone = self.closing.is_none();
+        if alone && self.has_open_children(agent) {
+            return;
+        }
         if alone || self.leaving.values().all(|leaving| leaving.step == LeavingStep::Ready) {
             for member in self.members.values().filter(|member| !alone || member.id == *agent) {
                 member.addr.actor().stop(None);

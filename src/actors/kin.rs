@@ -41,8 +41,6 @@ pub struct FamilyStart {
     pub limits: SiblingLimits,
     /// What makes agents in other folders; none: there can be none.
     pub maker: Option<Arc<dyn SiblingMaker>>,
-    /// The model gets the tools for siblings.
-    pub tools: bool,
 }
 
 /// See the module.
@@ -117,12 +115,6 @@ impl Kin {
     pub fn may_spawn(&self) -> bool {
         let own = self.account.budget().depth.is_none_or(|depth| depth > 0);
         own && self.depth < self.board.limits().depth
-    }
-
-    /// Whether the model is offered the tools for siblings.
-    #[must_use]
-    pub fn offers_tools(&self) -> bool {
-        self.start.tools && self.may_spawn()
     }
 
     /// Tells the fleet that no trace of the agent runs. Said more often than needed.

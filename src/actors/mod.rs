@@ -60,6 +60,7 @@ pub mod session_writer;
 pub mod shared;
 pub mod sibling_news;
 pub mod spawn;
+mod spending;
 pub mod store_check;
 pub mod subscriber;
 #[cfg(test)]

@@ -11,20 +11,18 @@ use tokio_stream::StreamExt;
 use tracing::{Instrument, Span};
 
 use super::{
-    account::{Exhausted, Meter},
     address::Recipient,
     dispatch::Routed,
     shared::AgentShared,
+    spending::Spending,
     turn_io::{Input, Work},
 };
 use crate::{
     protocol::{
-        AgentMessage, AssistantMessage, Event, Failure, FailureClass, Model, ModelRef, StopReason, StreamEvent, Usage,
-        time::now_ms, tokens,
+        AgentMessage, AssistantMessage, Event, Failure, FailureClass, ModelRef, StopReason, StreamEvent, time::now_ms,
     },
     providers::{
         Provider, Request,
-        cost::price,
         overflow::{is_recoverable_length, is_silent_overflow},
         routing::CoolDown,
     },
@@ -82,7 +80,7 @@ async fn relay(work: StreamWork) {
     let mut stream = provider.stream(request);
     let mut started = false;
     let mut end = None;
-    let mut spending = Spending::begin(&shared, &model);
+    let mut spending = Spending::begin(&shared.kin.account, &model, shared.tree().map_or(0, |tree| tree.context_tokens()));
     while let Some(batch) = stream.next().await {
         let mut events = Vec::with_capacity(batch.len());
         for event in batch {
@@ -140,71 +138,6 @@ async fn relay(work: StreamWork) {
     let short =
         failure.is_none() && message.tool_calls().next().is_none() && is_recoverable_length(&message, model.max_tokens);
     let _ = to.deliver(Input::Answered { work, message, failure, started, fallback, overflow, short });
-}
-
-/// What a call costs, counted while it streams.
-struct Spending {
-    meter: Meter,
-    model: Arc<Model>,
-    /// Tokens of the request.
-    input: u64,
-    /// Tokens that have streamed.
-    output: u64,
-    over: Option<Exhausted>,
-}
-
-impl Spending {
-    fn begin(shared: &AgentShared, model: &Arc<Model>) -> Self {
-        let input = shared.tree().map_or(0, |tree| tree.context_tokens());
-        let mut spending =
-            Self { meter: shared.kin.account.call(), model: model.clone(), input, output: 0, over: None };
-        spending.estimate();
-        spending
-    }
-
-    /// Counts what one read of the socket brought. True when it passes a limit, once.
-    fn passes_a_limit(&mut self, events: &[StreamEvent]) -> bool {
-        let tokens = |event: &StreamEvent| match event {
-            StreamEvent::TextDelta { delta, .. }
-            | StreamEvent::ThinkingDelta { delta, .. }
-            | StreamEvent::ToolCallDelta { delta, .. } => tokens::of_text(delta),
-            _ => 0,
-        };
-        self.output += events.iter().map(tokens).sum::<u64>();
-        self.estimate();
-        if self.over.is_none() {
-            self.over = self.meter.overspent();
-            return self.over.is_some();
-        }
-        false
-    }
-
-    fn estimate(&mut self) {
-        let usage = Usage { input: self.input, output: self.output, ..Usage::default() };
-        self.meter.estimate(self.input + self.output, price(&self.model.cost, &usage).total);
-    }
-
-    /// The call is over. One that was ended by a limit says so.
-    fn end(
-        mut self,
-        message: Arc<AssistantMessage>,
-        failure: Option<Failure>,
-    ) -> (Arc<AssistantMessage>, Option<Failure>) {
-        if failure.is_none() {
-            self.meter.settle(&message.usage);
-            return (message, None);
-        }
-        // The provider may not have had the time to report all of it.
-        self.meter.estimate(message.usage.context_tokens(), message.usage.cost.total);
-        let Some(exhausted) = self.over else { return (message, failure) };
-        let text = exhausted.text();
-        let message = AssistantMessage {
-            stop_reason: StopReason::Error,
-            error_message: Some(text.clone()),
-            ..Arc::unwrap_or_clone(message)
-        };
-        (Arc::new(message), Some(Failure::new(FailureClass::Budget, text)))
-    }
 }
 
 /// Notes what an answer says about its model for all agents of the process. True when the request failed because its

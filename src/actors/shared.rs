@@ -23,6 +23,7 @@ use super::{
     retry::RetrySettings,
     route_facts::last_dispatch,
     session_writer::{SessionPlace, WriterMsg},
+    sibling_news::SiblingNews,
     subscriber::{STREAM_PERMITS, SubscriberKind, Subscribers},
     turn_loop::LoopMsg,
 };
@@ -36,6 +37,7 @@ use crate::{
         event::{NoticeLevel, Seq},
         route::VIRTUAL_API,
         section::{self, SectionMoment, SectionSource},
+        sibling::{Outcome, SiblingEnd},
         wire::CommandInfo,
     },
     providers::{CacheRetention, Provider, RequestRetry, Timeouts, catalogue::LiveCatalogue},
@@ -359,6 +361,15 @@ impl AgentShared {
             });
         }
         shared
+    }
+
+    /// Whether its model is still to hear of siblings: of one that works, or of an end that will wake it.
+    #[must_use]
+    pub fn awaits_siblings(&self) -> bool {
+        let Kin { board, id, .. } = &self.kin;
+        let wakes = |end: &SiblingEnd| !matches!(end.outcome, Outcome::Stopped { .. });
+        let untold = || self.tree().is_some_and(|tree| SiblingNews::of(&tree).untold(board, id).iter().any(wakes));
+        board.awaits_news(id) || (!board.children(id).is_empty() && untold())
     }
 
     /// Publishes events, in order.

@@ -4,7 +4,7 @@
 //! ([`listing`] has what one of them prints, [`auth`] handles keys and logins, [`packages`] installs, [`sessions`] lists and moves sessions), [`args`] reads the flags ([`args::LowArgs`], what was typed) and works out
 //! their meaning ([`args::HiArgs`]), [`mode`] picks the front end, [`stdin`], [`files`] and [`first_message`] gather the
 //! prompts, [`base`] holds what all agents of the process have in common, [`setup`] makes one of them, [`operations`] chooses what files and processes the agent works with ([`remote`]: another machine's; [`sandbox`]: how
-//! far it is confined),
+//! far it is confined), [`siblings`] makes agents that others spawn in folders of their own,
 //! [`cassette`] records or replays the exchanges with providers, [`exit`] names the ways out.
 
 pub mod acp;
@@ -40,6 +40,7 @@ pub mod sandbox;
 pub mod session;
 pub mod sessions;
 pub mod setup;
+mod siblings;
 pub mod signals;
 pub mod start;
 pub mod stdin;

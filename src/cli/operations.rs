@@ -6,7 +6,7 @@ use std::{
 };
 
 use super::{
-    args::HiArgs, env::Environment, remote::Remote, run::warn, sandbox, session::ChosenSession, start::StartError,
+    args::HiArgs, env::Environment, remote::Remote, run::warn, sandbox, start::StartError,
 };
 use crate::{
     actors::shared::PlanOperations,
@@ -48,6 +48,12 @@ impl Closings {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).push(closing);
     }
 
+    /// Has those of others ended with these.
+    pub fn adopt(&self, others: &Self) {
+        let mut theirs = others.0.lock().unwrap_or_else(PoisonError::into_inner);
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).append(&mut theirs);
+    }
+
     /// Ends them.
     pub fn close(&self) {
         for closing in self.0.lock().unwrap_or_else(PoisonError::into_inner).drain(..) {
@@ -64,10 +70,10 @@ pub fn choose(
     environment: &Environment,
     args: &HiArgs,
     settings: &Settings,
-    chosen: &ChosenSession,
+    folder: &Path,
     remote: Option<Arc<Remote>>,
 ) -> Result<AgentOperations, StartError> {
-    let confined = confinement(environment, args, settings, &chosen.cwd)?;
+    let confined = confinement(environment, args, settings, folder)?;
     let Some(remote) = remote else {
         let local: Arc<dyn Operations> = Arc::new(Local);
         let closings = Closings::default();
@@ -76,13 +82,13 @@ pub fn choose(
                 closings.add(closing);
                 (operations, PlanOperations::new(move || Some(read_only.clone())), told("sandbox", prompt))
             }
-            None => (local.clone(), read_only(environment, &chosen.cwd, closings.clone()), Vec::new()),
+            None => (local.clone(), read_only(environment, folder, closings.clone()), Vec::new()),
         };
         return Ok(AgentOperations {
             operations,
             user_operations: local,
             plan_operations,
-            cwd: chosen.cwd.clone(),
+            cwd: folder.to_owned(),
             remote: None,
             sections,
             closings,

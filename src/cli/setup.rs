@@ -17,11 +17,13 @@ use super::{
     prompt::ProjectResources,
     run::warn,
     session::{self, ChosenSession},
+    siblings::Maker,
     start::StartError,
 };
 use crate::{
     actors::{
         chain::{Chain, Link},
+        kin::FamilyStart,
         retry::RetrySettings,
         session_writer::SessionPlace,
         shared::{AgentConfig, AgentShared, ProviderSource, Selection, SettingsSink},
@@ -45,7 +47,7 @@ use crate::{
         tree::{BranchSelection, BranchState},
     },
     tools::{
-        SessionFacts, ToolSet,
+        self, SessionFacts, ToolSet,
         permissions::plan,
         picture::PicturePolicy,
         selection::{ToolFlags, select},
@@ -76,8 +78,11 @@ pub async fn build(
     let catalogue = live.now();
     let before = chosen.store.view().branch_state();
     let tools: ToolSet = backstage.tools.now().iter().cloned().collect();
-    let of_extensions: Vec<String> =
+    let mut of_extensions: Vec<String> =
         extensions.registry().tools().iter().map(|tool| tool.declaration().name.clone()).collect();
+    if args.tools.siblings || settings.sibling_tools() {
+        of_extensions.extend(tools::siblings::NAMES.map(str::to_owned));
+    }
     let active = active_tools(args, &settings, &tools, &of_extensions, &chosen, &before)?;
     let choice = choose_model(args, &settings, &catalogue, &chosen, &before, deck)?;
     match &choice {
@@ -93,7 +98,7 @@ pub async fn build(
         None if base.mode == Mode::Interactive => {}
         None => return Err(StartError::Failed(local::no_model(environment).await)),
     }
-    let works_with = operations::choose(environment, args, &settings, &chosen, base.remote.clone())?;
+    let works_with = operations::choose(environment, args, &settings, &chosen.cwd, base.remote.clone())?;
     if works_with.remote.is_none() && before.system.sections.iter().any(|(name, _)| name == "machine") {
         warn("This session worked on another machine; its tools work on this one now. Go on there with --ssh.");
     }
@@ -117,6 +122,10 @@ pub async fn build(
     let observers = extensions.observers_with(permissions.clone());
     let links = observers.iter().map(|o| Link { extension: o.extension.clone(), slot: o.slot.clone() }).collect();
 
+    let family = FamilyStart {
+        limits: settings.sibling_limits(),
+        maker: Some(Arc::new(Maker::of(base, settings.clone(), works_with.closings.clone()))),
+    };
     let facts = SessionFacts {
         secret_variables: catalogue.credentials().secret_variables(),
         shell_path: settings.shell_path().map(|path| with_home(path, environment.home.as_deref())),
@@ -191,7 +200,7 @@ pub async fn build(
     }
     let place =
         SessionPlace::new(chosen.store, chosen.journal).with_checkpoints(checkpoints).with_saving(sync, on_refusal);
-    let shared = AgentShared::new(base.next_agent(), Arc::new(config), place, selection);
+    let shared = AgentShared::of_family(base.next_agent(), Arc::new(config), place, selection, family);
     Ok(Setup { shared, closings: works_with.closings })
 }
 
@@ -258,7 +267,7 @@ fn is_news(model: &Model, before: &BranchSelection, catalogue: &Catalogue) -> bo
 
 /// The tools of the program with those that extensions bring.
 pub(super) fn all_tools(extensions: &ExtensionRegistry) -> ToolSet {
-    let mut tools = ToolSet::builtin();
+    let mut tools: ToolSet = ToolSet::builtin().iter().cloned().chain(tools::siblings::tools()).collect();
     for tool in extensions.tools() {
         tools.remove(&tool.declaration().name);
         tools.add(tool);

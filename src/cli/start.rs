@@ -101,6 +101,7 @@ pub fn run(
 /// What every start begins with: the log, the user's folder, and a look at what this version cannot do.
 pub(super) fn prepare(environment: &Environment, args: &HiArgs) -> Result<(), StartError> {
     logging::start(environment, args.log_file.as_deref(), args.trace_file.as_deref())?;
+    raise_file_limit();
     if let Err(error) = create_private_dir(&environment.user_dir) {
         // Whatever really has to be written there says so itself.
         tracing::warn!(%error, "the folder for settings and sessions cannot be made");
@@ -112,6 +113,20 @@ pub(super) fn prepare(environment: &Environment, args: &HiArgs) -> Result<(), St
         )));
     }
     Ok(())
+}
+
+/// Allows as many open files as the system lets this program have: a thousand agents have a session each.
+fn raise_file_limit() {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+    let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
+    // Programs that are started inherit it; a limit above this would slow down those that close all files that could be open.
+    const ENOUGH: u64 = 65_536;
+    let wanted = maximum.map_or(ENOUGH, |maximum| maximum.min(ENOUGH));
+    if current.is_some_and(|current| current < wanted)
+        && let Err(error) = setrlimit(Resource::Nofile, Rlimit { current: Some(wanted), maximum })
+    {
+        tracing::info!(%error, "the limit of open files stays");
+    }
 }
 
 /// What everything runs on.

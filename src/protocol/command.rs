@@ -11,6 +11,7 @@ use super::{
     navigation::{Navigate, Navigated},
     permission::PermissionMode,
     question::{Answer, QuestionId},
+    sibling::SiblingReply,
 };
 
 /// Which queue a message waits in.
@@ -282,6 +283,8 @@ pub enum Reply {
     Navigated(Box<Navigated>),
     /// The stored entry's id.
     Entry(super::entry::EntryId),
+    /// What a command about siblings gave.
+    Sibling(Box<SiblingReply>),
     /// A file that was written.
     Path(std::path::PathBuf),
 }

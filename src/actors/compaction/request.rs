@@ -20,6 +20,7 @@ use crate::{
         retry::RetrySettings,
         route_facts::RouteFacts,
         shared::AgentShared,
+        spending::Spending,
     },
     protocol::{
         AgentMessage, AssistantMessage, Event, Failure, FailureClass, Model, StopReason, StreamEvent, SystemMessage,
@@ -175,12 +176,20 @@ impl Summariser {
             cancel: self.cancel.clone(),
             ..equipped.request(config, llm)
         };
+        let account = &self.shared.kin.account;
+        if let Some(exhausted) = account.exhausted() {
+            return Err(Failure::new(FailureClass::Budget, exhausted.text()));
+        }
+        let mut spending = Spending::begin(account, &request.model, tokens::of_text(prompt));
         let mut stream = equipped.provider.stream(request);
         while let Some(batch) = stream.next().await {
+            if spending.passes_a_limit(&batch) {
+                self.cancel.cancel();
+            }
             for event in batch {
                 match event {
-                    StreamEvent::Done(message) => return Ok((message, None)),
-                    StreamEvent::Failed { message, failure } => return Ok((message, Some(failure))),
+                    StreamEvent::Done(message) => return Ok(spending.end(message, None)),
+                    StreamEvent::Failed { message, failure } => return Ok(spending.end(message, Some(failure))),
                     _ => {}
                 }
             }

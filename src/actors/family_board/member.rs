@@ -224,6 +224,12 @@ impl Member {
         }
     }
 
+    /// Its actors are gone; it is made again when it is needed.
+    pub fn closed(&mut self) {
+        self.live = None;
+        self.face.tool = None;
+    }
+
     /// It is gone for good.
     pub fn gone(&mut self) {
         self.state = SiblingState::Gone;

@@ -2,7 +2,6 @@
 
 use std::{sync::Arc, time::Duration};
 
-use ractor::ActorId;
 use tokio::sync::oneshot;
 
 use crate::{
@@ -137,8 +136,6 @@ pub enum FamilyMsg {
     Cleared(Arc<str>, SiblingId),
     /// Something that those who watch the root should know.
     Notice(Arc<str>, NoticeLevel, String),
-    /// A worker is gone.
-    WorkerGone(ActorId),
 }
 
 /// What a note was needed for.

@@ -121,6 +121,8 @@ impl FleetState {
     /// The actors of a child are gone.
     pub(super) async fn child_closed(&mut self, myself: &ActorRef<FleetMsg>, who: &Who) {
         if self.look(who, Member::state) != Some(SiblingState::Stopping) {
+            // It goes with its parent, and comes back with it.
+            self.change(who, Member::closed);
             return;
         }
         let (Some(agent), true) = (self.live(who), self.is_apart(who)) else { return self.note_gone(myself, who) };
@@ -202,6 +204,29 @@ impl FleetState {
         if self.leaving.contains_key(name) {
             Addr::of(myself).tell(FleetMsg::Idle(name.clone()));
         }
+    }
+
+    /// All below an agent that is closed are closed before it: what they did is stored in its session.
+    pub(super) fn leave_below(&mut self, myself: &ActorRef<FleetMsg>, agent: &str, farewell: &SessionShutdownAsk) {
+        let Some(agent) = self.agent(agent) else { return };
+        for id in agent.kin.board.ids_below(&agent.kin.id) {
+            let name = agent.kin.agent(&id);
+            if self.members.values().any(|member| member.id == name) && !self.leaving.contains_key(&name) {
+                agent.kin.board.change(&id, |member| member.stop("its session was closed", false));
+                self.leave(myself, &name, farewell.clone(), None);
+            }
+        }
+    }
+
+    /// Whether agents that were spawned by this one still run.
+    pub(super) fn has_open_children(&self, agent: &str) -> bool {
+        self.agent(agent).is_some_and(|agent| {
+            let children = agent.kin.board.children(&agent.kin.id);
+            children.iter().any(|id| {
+                let name = agent.kin.agent(id);
+                self.members.values().any(|member| member.id == name)
+            })
+        })
     }
 
     /// Whether the end of an agent that is leaving is not stored yet.

@@ -1,4 +1,8 @@
+mod family;
+mod limits;
+mod restarts;
 mod siblings;
+mod stops;
 
 use serde_json::json;
 

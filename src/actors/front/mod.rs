@@ -7,6 +7,7 @@
 //! | [`client`] | a front's side of one agent |
 //! | [`printer`] | print and JSON mode |
 //! | [`program`], [`watch`] | a program with agents inside, and events as a stream |
+//! | [`sibling_work`] | the worker for commands about siblings |
 //! | [`page`], [`exporter`] | a session as a page, and the worker that writes it |
 //! | [`acp`] | the Agent Client Protocol: editors, several sessions |
 //! | [`stdin`], [`rpc`], [`rpc_data`], `rpc_pending`, [`rpc_stats`], [`rpc_stream`] | RPC mode |
@@ -22,6 +23,7 @@ pub mod rpc_data;
 mod rpc_pending;
 pub mod rpc_stats;
 pub mod rpc_stream;
+pub mod sibling_work;
 pub mod stdin;
 pub mod stdout;
 pub mod voice;

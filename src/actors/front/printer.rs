@@ -125,6 +125,8 @@ pub struct PrinterState {
     /// What was denied, in order.
     denied: Vec<String>,
     fail_when_denied: bool,
+    /// All prompts are done, and siblings whose ends the model is to hear of still work.
+    lingers: bool,
     /// The last notice that was shown.
     told: Option<String>,
     code: i32,
@@ -155,6 +157,7 @@ impl Actor for Printer {
             progress: args.mode == PrintMode::Text && std::io::stderr().is_terminal(),
             denied: Vec::new(),
             fail_when_denied: args.fail_when_denied,
+            lingers: false,
             told: None,
             code: 0,
             me,
@@ -225,7 +228,7 @@ impl PrinterState {
     }
 
     fn next_prompt(&mut self) {
-        let Some(input) = self.prompts.pop_front() else { return self.finish() };
+        let Some(input) = self.prompts.pop_front() else { return self.finish_or_linger() };
         self.waiting = Some(input.clone());
         let me = self.me.clone();
         let reply = ReplyTo::new(move |result| me.tell(PrinterMsg::Prompted(result)));
@@ -265,6 +268,7 @@ impl PrinterState {
             // Also of a turn that ended without an answer.
             Event::TurnEnd { message, .. } => self.last = Some(message.clone()),
             Event::AgentSettled { .. } if self.waiting.take().is_some() => self.next_prompt(),
+            Event::AgentSettled { .. } | Event::SiblingEnd { .. } if self.lingers => self.finish_or_linger(),
             Event::Notice { text, .. } => {
                 complain(text);
                 self.told = Some(text.clone());
@@ -283,6 +287,14 @@ impl PrinterState {
                 complain(&format!("· retry {attempt} of {max_attempts} in {delay_ms} ms: {error_message}"));
             }
             _ => {}
+        }
+    }
+
+    /// All prompts are done. A model that is still to hear of its siblings has not said its last word.
+    fn finish_or_linger(&mut self) {
+        self.lingers = self.agent.shared.awaits_siblings();
+        if !self.lingers {
+            self.finish();
         }
     }
 

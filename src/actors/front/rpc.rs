@@ -16,6 +16,7 @@ use super::{
     rpc_data,
     rpc_pending::{Asker, Pending, Waiting},
     rpc_stream,
+    sibling_work::{SiblingJob, SiblingWork},
     stdin::{self, Line},
     stdout::{Chunk, Form, Release, Stdout},
 };
@@ -23,6 +24,7 @@ use crate::{
     actors::{
         address::{Addr, Recipient},
         agent_factory::{AgentFactory, MadeAgent},
+        fleet::Family,
         replacing::{ReplaceWork, Replaced},
         reply::{CommandResult, ReplyTo},
         runtime::{FrontFactory, FrontStart, Parts},
@@ -274,6 +276,15 @@ impl RpcState {
                 let name = command.name();
                 match command.into_command(id.as_ref()) {
                     Ok(command) => self.send(id, name, command),
+                    Err(RpcCommand::Sibling(command)) => {
+                        let job = SiblingJob {
+                            family: Family::of(&self.agent.shared),
+                            command,
+                            reply: self.reply_to(id, name),
+                        };
+                        // When it does not start, the duty to answer goes with it and answers that the command is lost.
+                        let _ = spawn_worker("SiblingWork", name, SiblingWork, (), job, myself.get_cell()).await;
+                    }
                     Err(RpcCommand::ExportHtml { output_path }) => self.export(myself, id, name, output_path).await,
                     Err(command) => match change_of(&command) {
                         Some(change) => self.replace(myself, change, Asker::Client { id, command: name }).await,

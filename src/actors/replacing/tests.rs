@@ -14,7 +14,7 @@ use crate::{
         testing::{self, Ext, Reaction, inbox, within},
     },
     extensions::Extension,
-    protocol::{ask::Verdict, session_change::ReplaceVerdict},
+    protocol::{ask::Verdict, session_change::ReplaceVerdict, sibling::SiblingLimits},
 };
 
 /// What extensions and the factory were told, in order.
@@ -39,7 +39,7 @@ impl Factory {
         let (agent, observers) = match shared {
             Some(observer) => {
                 let store = SessionStore::in_memory(NewSession::in_folder(&std::env::temp_dir())).unwrap();
-                parts.build_with(SessionPlace::new(store, Sidecar::in_memory()), Some(vec![observer]))
+                parts.build_with(SessionPlace::new(store, Sidecar::in_memory()), Some(vec![observer]), SiblingLimits::default())
             }
             None => parts.build(),
         };

@@ -19,6 +19,7 @@ use super::{
     extensions::{Extensions, RunningExtensions},
     fleet::{Agents, Fleet, FleetMsg, OpenAgent},
     front::client::AgentClient,
+    kin::FamilyStart,
     reply::ReplyTo,
     retry::RetrySettings,
     session_writer::SessionPlace,
@@ -33,6 +34,7 @@ use crate::{
     protocol::{
         AgentMessage, Command, CommandError, Event, Model, ModelRef, Published, Reply, ThinkingLevel,
         command::{Input, QueueMode},
+        sibling::SiblingLimits,
     },
     providers::{
         CacheRetention, Provider, RequestRetry, Timeouts,
@@ -153,7 +155,7 @@ impl Parts {
 
     /// The agent with this session; nothing of it runs yet.
     pub fn build_in(self, place: SessionPlace) -> (Arc<AgentShared>, Vec<Observer>) {
-        self.build_with(place, None)
+        self.build_with(place, None, SiblingLimits::default())
     }
 
     /// The same with extensions that other agents ask, too.
@@ -161,6 +163,7 @@ impl Parts {
         self,
         place: SessionPlace,
         observers: Option<Vec<Observer>>,
+        limits: SiblingLimits,
     ) -> (Arc<AgentShared>, Vec<Observer>) {
         let script = serde_json::json!({"turns": if self.turns.is_null() { "ok".into() } else { self.turns }});
         let script = match &script["turns"] {
@@ -228,12 +231,24 @@ impl Parts {
             facts: SessionFacts::default(),
         };
         let id = uuid::Uuid::new_v4().to_string();
-        (AgentShared::new(id.into(), Arc::new(config), place, selection), observers)
+        let start = FamilyStart { limits, maker: None };
+        (AgentShared::of_family(id.into(), Arc::new(config), place, selection, start), observers)
     }
 
     /// The agent below a fleet, watched by the test.
     pub async fn start(self) -> Bench {
-        let (shared, observers) = self.build();
+        self.start_with(SiblingLimits::default()).await
+    }
+
+    /// The same with other limits of its family.
+    pub async fn start_with(self, limits: SiblingLimits) -> Bench {
+        let store = SessionStore::in_memory(NewSession::in_folder(&self.cwd)).unwrap();
+        self.start_in(SessionPlace::new(store, Sidecar::in_memory()), limits).await
+    }
+
+    /// The same on this session.
+    pub async fn start_in(self, place: SessionPlace, limits: SiblingLimits) -> Bench {
+        let (shared, observers) = self.build_with(place, None, limits);
         let extensions = spawn_root("Extensions", Extensions, RunningExtensions::new(observers.clone())).await.unwrap();
         let fleet = spawn_root("Fleet", Fleet, Agents::default()).await.unwrap();
         let (reply, opened) = ReplyTo::channel();

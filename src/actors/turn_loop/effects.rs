@@ -101,7 +101,10 @@ impl LoopState {
     ) -> Option<Input> {
         if declare {
             let kin = &self.shared.kin;
-            let siblings = self.sibling_news.news(&kin.board, &kin.id);
+            // What wakes the model tells the ends itself.
+            let mut told = self.sibling_news.clone();
+            entries.iter().for_each(|entry| told.read(&entry.body));
+            let siblings = told.news(&kin.board, &kin.id);
             let news = self.job_news.news(&self.shared.job_board).into_iter().chain(siblings).map(NewEntry::from);
             entries.splice(0..0, self.declaration().into_iter().chain(news));
         }

@@ -139,6 +139,9 @@ pub struct ToolFlags {
     /// Start without any tool
     #[arg(long)]
     pub no_tools: bool,
+    /// Give the model the tools to have other agents work for it
+    #[arg(long)]
+    pub siblings: bool,
 }
 
 /// What the system prompt says.

@@ -84,6 +84,8 @@ pub struct ToolRequest {
     pub no_tools: bool,
     /// `--no-builtin-tools`.
     pub no_builtin_tools: bool,
+    /// `--siblings`.
+    pub siblings: bool,
 }
 
 impl ToolRequest {
@@ -337,6 +339,7 @@ fn tool_request(flags: ToolFlags) -> ToolRequest {
         exclude: flags.exclude_tools.unwrap_or_default().0,
         no_tools: flags.no_tools,
         no_builtin_tools: flags.no_builtin_tools,
+        siblings: flags.siblings,
     }
 }
 

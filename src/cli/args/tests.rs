@@ -177,6 +177,7 @@ fn every_flag_reads_its_value_in_each_form() {
         ("--no-session", "", |a| a.session.no_session),
         ("--no-builtin-tools", "-nbt", |a| a.tools.no_builtin_tools),
         ("--no-tools", "-nt", |a| a.tools.no_tools),
+        ("--siblings", "", |a| a.tools.siblings),
         ("--plan", "", |a| a.permissions.plan),
         ("--no-plan", "", |a| a.permissions.no_plan),
         ("--no-context-files", "-nc", |a| a.prompt.no_context_files),

@@ -12,6 +12,9 @@ pub(super) enum FieldError {
     /// It is something else.
     #[error("Field `{name}` of {command} must be {expected}, not {got}")]
     Mistyped { command: String, name: &'static str, expected: &'static str, got: &'static str },
+    /// The fields together are not what the command needs.
+    #[error("{command}: {cause}")]
+    Unfit { command: String, cause: String },
 }
 
 /// The fields of a request. Null counts as absent; what is not asked for is ignored.
@@ -24,6 +27,12 @@ impl<'a> Fields<'a> {
     /// The fields of a request of that type.
     pub fn new(command: &'a str, map: Map<String, Value>) -> Self {
         Self { command, map }
+    }
+
+    /// All fields as one value.
+    pub fn all<T: DeserializeOwned>(&self) -> Result<T, FieldError> {
+        serde_json::from_value(Value::Object(self.map.clone()))
+            .map_err(|error| FieldError::Unfit { command: self.command.to_owned(), cause: error.to_string() })
     }
 
     /// A text that must be there.

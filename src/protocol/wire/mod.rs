@@ -6,6 +6,7 @@
 //! | `request` | [`parse_line`]: one line of a client becomes a [`Request`], an answer to a dialog, or a refusal |
 //! | `fields` | taking typed fields out of a request |
 //! | `response` | [`Response`], [`write_response`] and the data that each command gives back |
+//! | `siblings` | the commands about siblings |
 //! | `tree` | the nested form of a session's tree, written without recursion |
 //! | `ui` | the questions that extensions ask through a client |
 //! | `lenient` | JSON as other programs write it: bad UTF-8 and half surrogate pairs |
@@ -33,6 +34,7 @@ mod json;
 pub mod lenient;
 mod request;
 mod response;
+mod siblings;
 mod tree;
 mod ui;
 

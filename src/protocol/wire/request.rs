@@ -7,6 +7,7 @@ use super::{
     fields::{FieldError, Fields, kind_of},
     lenient,
     response::Response,
+    siblings,
     ui::{UiResponse, parse_ui_response},
 };
 use crate::protocol::{
@@ -16,6 +17,7 @@ use crate::protocol::{
     jobs::JobsCommand,
     navigation::Navigate,
     permission::PermissionMode,
+    sibling::SiblingCommand,
 };
 
 /// What a client calls its request. It comes back with the response, whatever it is; clients use text.
@@ -192,6 +194,8 @@ pub enum RpcCommand {
         /// The name; none clears it.
         label: Option<String>,
     },
+    /// Something about the agents below this one. Not one of pi's.
+    Sibling(SiblingCommand),
 }
 
 impl RpcCommand {
@@ -241,6 +245,7 @@ impl RpcCommand {
             Self::GetCheckpoints => "get_checkpoints",
             Self::NavigateTree(_) => "navigate_tree",
             Self::SetLabel { .. } => "set_label",
+            Self::Sibling(command) => siblings::name(command),
         }
     }
 
@@ -290,6 +295,9 @@ impl RpcCommand {
         const PERMISSION_MODE: &str = "`off`, `allow`, `ask` or `deny`";
         const MODE: &str = "`one-at-a-time` or `all`";
         const LEVEL: &str = "one of off, minimal, low, medium, high, xhigh, max";
+        if let Some(command) = siblings::parse(name, &fields)? {
+            return Ok(Some(Self::Sibling(command)));
+        }
         let mut fields = Fields::new(name, fields);
         Ok(Some(match name {
             "prompt" => Self::Prompt {

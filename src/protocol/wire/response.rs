@@ -17,6 +17,7 @@ use crate::protocol::{
     jobs::{JobList, JobOutput},
     navigation::Navigated,
     permission::PermissionsInfo,
+    sibling::SiblingReply,
 };
 
 /// The answer to a request.
@@ -153,6 +154,8 @@ pub enum ResponseData {
     Checkpoints(Vec<CheckpointInfo>),
     /// `navigate_tree`.
     Navigated(Box<Navigated>),
+    /// The commands about siblings.
+    Sibling(Box<SiblingReply>),
 }
 
 impl ResponseData {
@@ -191,6 +194,7 @@ impl ResponseData {
             Self::Text(None) => out.extend_from_slice(b"{}"),
             Self::Undone(report) => write_value(out, report),
             Self::Navigated(navigated) => write_value(out, navigated),
+            Self::Sibling(reply) => write_value(out, reply),
             Self::Checkpoints(checkpoints) => record(out).field("checkpoints", checkpoints).end_with(END),
             Self::Commands(commands) => record(out).field("commands", commands).end_with(END),
         }
@@ -213,6 +217,7 @@ pub fn reply_data(
         Reply::JobOutput(output) => Some(ResponseData::JobOutput(output)),
         Reply::Path(path) => Some(ResponseData::Path(path.to_string_lossy().into_owned())),
         Reply::Undone(report) => Some(ResponseData::Undone(Box::new(report))),
+        Reply::Sibling(reply) => Some(ResponseData::Sibling(reply)),
         Reply::Navigated(navigated) => Some(ResponseData::Navigated(navigated)),
         Reply::Checkpoints(checkpoints) => Some(ResponseData::Checkpoints(checkpoints)),
         Reply::Compaction(result) => Some(ResponseData::Compaction(Box::new(result))),

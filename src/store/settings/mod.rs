@@ -12,6 +12,7 @@ mod migrate;
 pub mod sandbox;
 mod schema;
 pub mod session;
+mod siblings;
 pub mod table;
 mod tools;
 pub mod values;

@@ -197,6 +197,11 @@ pub const SETTINGS: &[Setting] = &[
     row("checkpoints.required", Flag, "false", Yes),
     row("checkpoints.maxSize", Size, "500MB", Yes),
     row("checkpoints.maxAgeDays", Number, "30", Yes),
+    row("siblings", Object, "{}", Yes),
+    row("siblings.tools", Flag, "false", Yes),
+    row("siblings.maxRunning", Number, "8", Yes),
+    row("siblings.maxTotal", Number, "64", Yes),
+    row("siblings.maxDepth", Number, "2", Yes),
 ];
 
 /// Names of settings that older versions had; they are migrated on reading.

@@ -1,28 +1,17 @@
-//! Siblings in one process: spawned, waited for, stopped; and what their parents hear.
+//! Siblings in one process: spawned, waited for, spoken to; and what their parents hear.
 
-use serde_json::{Value, json};
+use std::time::Duration;
 
-use super::*;
+use serde_json::json;
+
+use super::family::{bench, call, family, heard, script, spawn, times};
 use crate::{
-    actors::{
-        fleet::family::{Family, STOP_GRACE},
-        testing::text_of,
-    },
+    actors::{fleet::family::STOP_GRACE, testing::within},
     protocol::{
-        AgentMessage,
-        sibling::{Outcome, SiblingSpec, SiblingState, WaitMode, WorktreeFate},
+        Event,
+        sibling::{Outcome, Receipt, SendMode, SiblingError, SiblingSpec, SiblingState, WaitMode, WorktreeFate},
     },
-    tools::siblings,
 };
-
-/// An agent whose family plays this script, and whose model has the tools for siblings.
-async fn bench(turns: Value) -> Bench {
-    Parts { turns, tools: siblings::tools(), ..Parts::default() }.start().await
-}
-
-fn family(bench: &Bench) -> Family {
-    Family::of(&bench.shared)
-}
 
 #[tokio::test]
 async fn a_program_spawns_a_sibling_and_gets_its_answer() {
@@ -43,40 +32,6 @@ async fn a_program_spawns_a_sibling_and_gets_its_answer() {
     bench.run("the parent still works").await;
 }
 
-/// A script in which the parent plays `turns`, and whoever has the role `child` plays `child`.
-fn script(turns: Value, child: Value) -> Value {
-    json!({
-        "turns": turns,
-        "end": "repeat",
-        "scenes": [{"when": {"system": "You are a child"}, "end": "repeat", "turns": child}],
-    })
-}
-
-fn call(name: &str, arguments: Value) -> Value {
-    json!({"name": name, "arguments": arguments})
-}
-
-fn spawn(more: Value) -> Value {
-    let mut arguments = json!({"task": "go", "prompt": "You are a child"});
-    arguments.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-    call("agent_spawn", arguments)
-}
-
-/// Everything that the model was told of its siblings: results, and notices.
-fn heard(bench: &Bench) -> Vec<String> {
-    let messages = bench.shared.tree().unwrap().context().messages;
-    let text = |message: &AgentMessage| match message {
-        AgentMessage::ToolResult(result) => Some(text_of(&result.content)),
-        AgentMessage::Custom(custom) => Some(format!("notice: {}", custom.content.text(""))),
-        _ => None,
-    };
-    messages.iter().filter_map(text).collect()
-}
-
-fn times(bench: &Bench, what: &str) -> usize {
-    heard(bench).iter().map(|text| text.matches(what).count()).sum()
-}
-
 #[tokio::test]
 async fn a_model_that_waits_for_its_sibling_gets_the_answer_as_the_result_and_hears_it_once() {
     let turns = json!([{"calls": [spawn(json!({}))]}, "done"]);
@@ -87,7 +42,7 @@ async fn a_model_that_waits_for_its_sibling_gets_the_answer_as_the_result_and_he
     assert!(heard(&bench)[0].starts_with("agent-1 is done ("), "{:?}", heard(&bench));
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn an_idle_parent_is_woken_by_the_end_of_a_background_sibling_and_hears_it_once() {
     let turns = json!([{"calls": [spawn(json!({"background": true}))]}, "waiting", "heard"]);
     let child = json!([{"text": "from the child", "pace": {"delayMs": 50}}]);
@@ -101,7 +56,7 @@ async fn an_idle_parent_is_woken_by_the_end_of_a_background_sibling_and_hears_it
     assert!(heard(&bench).iter().any(|text| text.starts_with("notice: Notice of the program")));
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn what_a_wait_told_is_no_news_and_nobody_is_woken_for_it() {
     let turns = json!([
         {"calls": [spawn(json!({"background": true, "name": "ann"})), spawn(json!({"background": true}))]},
@@ -110,7 +65,8 @@ async fn what_a_wait_told_is_no_news_and_nobody_is_woken_for_it() {
         {"calls": [call("agent_wait", json!({})), call("agent_list", json!({}))]},
         "done",
     ]);
-    let mut bench = bench(script(turns, json!(["from the child"]))).await;
+    let child = json!([{"text": "from the child", "pace": {"delayMs": 100}}]);
+    let mut bench = bench(script(turns, child)).await;
     bench.run("go").await;
     bench.run("again").await;
     let heard = heard(&bench);
@@ -134,4 +90,87 @@ async fn fc_097_the_end_of_a_sibling_that_was_faster_than_its_parent_always_arri
         let waited = within("end", family.wait(&[&id], WaitMode::All, None)).await.unwrap();
         assert_eq!(waited.ends[0].text, "quick", "{round}");
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_message_to_an_idle_sibling_is_its_next_task_and_to_a_working_one_part_of_its_task() {
+    let slow = json!([{"text": "{{lastUser}}!", "pace": {"delayMs": 200}}]);
+    let bench = bench(script(json!(["x"]), slow)).await;
+    let family = family(&bench);
+    let spec = SiblingSpec { prompt: Some("You are a child".into()), name: Some("ann".into()), ..SiblingSpec::of_task("one") };
+    family.spawn(spec).await.unwrap();
+    let queued = family.send("ann", "two", SendMode::Steer).await.unwrap();
+    assert_eq!(queued, Receipt::Queued { task: 1 });
+    let end = within("end", family.end_of("ann", 1, Duration::from_secs(60))).await.unwrap();
+    assert_eq!((end.task, end.text.as_str()), (1, "two!"), "the end of the task comes behind the message");
+    let end = within("answer", family.ask("agent-1", "three", Duration::from_secs(60))).await.unwrap();
+    assert_eq!((end.task, end.text.as_str()), (2, "three!"));
+    let late = family.ask("ann", "four", Duration::from_millis(50)).await.unwrap_err();
+    assert_eq!(late, SiblingError::Late { id: "ann".into(), seconds: 0 });
+    let all = within("broadcast", family.broadcast("five", SendMode::FollowUp)).await.unwrap();
+    assert_eq!(all[0].1, Receipt::Queued { task: 3 });
+    within("end", family.end_of("ann", 3, Duration::from_secs(60))).await.unwrap();
+    family.stop(&["ann"], "enough", STOP_GRACE, WorktreeFate::Patch).await.unwrap();
+    assert_eq!(family.send("ann", "six", SendMode::Steer).await.unwrap(), Receipt::Dead);
+    let page = family.transcript("ann", 0, 100).await;
+    assert!(page.unwrap_err().to_string().contains("was in memory"));
+    let unknown = family.send("bob", "x", SendMode::Steer).await.unwrap_err();
+    assert_eq!(unknown.to_string(), "there is no agent bob; the agents are agent-1");
+}
+
+#[tokio::test]
+async fn a_transcript_is_read_in_pages() {
+    let bench = bench(json!("ok")).await;
+    let family = family(&bench);
+    family.spawn(SiblingSpec::of_task("work")).await.unwrap();
+    family.wait(&[], WaitMode::All, None).await.unwrap();
+    family.ask("agent-1", "more", Duration::from_secs(60)).await.unwrap();
+    let page = family.transcript("agent-1", 1, 2).await.unwrap();
+    let roles: Vec<_> = page.messages.iter().map(|message| message.role().to_owned()).collect();
+    assert_eq!((page.total, page.from, roles), (4, 1, vec!["assistant".to_owned(), "user".to_owned()]));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_held_sibling_stops_at_its_next_turn_boundary_and_goes_on_from_there() {
+    let slow = json!([{"text": "one", "calls": [call("agent_list", json!({}))], "pace": {"delayMs": 200}}, "two"]);
+    let bench = bench(script(json!(["x"]), slow)).await;
+    let family = family(&bench);
+    let spec = SiblingSpec { prompt: Some("You are a child".into()), ..SiblingSpec::of_task("go") };
+    family.spawn(spec).await.unwrap();
+    let held = family.pause(&["agent-1"]).await.unwrap();
+    assert_eq!(held[0].state, SiblingState::Paused);
+    let waited = family.wait(&[], WaitMode::All, Some(Duration::from_secs(5))).await.unwrap();
+    assert!(waited.timed_out && waited.running[0].state == SiblingState::Paused);
+    assert_eq!(waited.running[0].spent.turns, 1, "the turn that ran came to its end, and no other began");
+    family.resume(&[]).await.unwrap();
+    let waited = within("end", family.wait(&[], WaitMode::All, None)).await.unwrap();
+    assert_eq!((waited.ends[0].text.as_str(), family.status()[0].spent.turns), ("two", 2));
+}
+
+#[tokio::test(start_paused = true)]
+async fn those_who_watch_the_parent_see_what_its_siblings_do() {
+    let slow = json!([{"text": {"repeat": "word ", "times": 200}, "pace": {"deltaDelayMs": 20, "deltaChars": 5}}]);
+    let mut bench = bench(script(json!(["x"]), slow)).await;
+    let family = family(&bench);
+    let spec = SiblingSpec { prompt: Some("You are a child".into()), ..SiblingSpec::of_task("go") };
+    family.spawn(spec).await.unwrap();
+    within("end", family.wait(&[], WaitMode::All, None)).await.unwrap();
+    bench.until("end", |event| matches!(event, Event::SiblingEnd { .. })).await;
+    let (mut kinds, mut updates) = (Vec::new(), 0);
+    for published in &bench.seen {
+        match &published.event {
+            Event::SiblingStart { .. } => kinds.push("start"),
+            Event::SiblingEnd { end, sibling } => {
+                assert_eq!((&end.outcome, sibling.state), (&Outcome::Done, SiblingState::Idle));
+                kinds.push("end");
+            }
+            Event::SiblingUpdate { sibling } => {
+                assert!(sibling.last_line.is_empty() || sibling.last_line.starts_with("word"), "{}", sibling.last_line);
+                updates += 1;
+            }
+            _ => {}
+        }
+    }
+    assert_eq!(kinds, ["start", "end"]);
+    assert!((3..=15).contains(&updates), "a few a second of four seconds: {updates}");
 }
