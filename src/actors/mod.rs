@@ -13,6 +13,7 @@
 //! | [`dispatch`] | where a request of a virtual model goes |
 //! | [`front`] | those who give agents work and show what they do |
 //! | [`turn`], [`turn_io`], [`queues`], [`batch`], [`retry`], [`rounds`], [`resume`], [`route_facts`], [`job_news`], [`navigation`], [`restart`] | pure: the turn loop's machine and its parts, the restart policy |
+//! | [`supervision`] | the live tree of actors and agents, for those who show it |
 //! | [`address`], [`reply`], [`spawn`], [`subscriber`], [`shared`], [`trace`] | how actors are addressed, answered, started and watched; what those of an agent share |
 
 pub mod account;
@@ -63,6 +64,7 @@ pub mod spawn;
 mod spending;
 pub mod store_check;
 pub mod subscriber;
+pub mod supervision;
 #[cfg(test)]
 mod testing;
 pub mod tool_batch;
