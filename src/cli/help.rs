@@ -16,6 +16,8 @@ Usage: troupe [FLAGS] [--] [@FILE…] [MESSAGE…]
        troupe undo [--session ID|PATH] [--prompt | --to ENTRY | --redo | --list]
        troupe sessions [list|search|show|rename|delete|export|import] …
        troupe acp [flags]
+       troupe top [PID|RUN] [--once] [--json]
+       troupe attach [PID|RUN]
        troupe mcp list [--json]
        troupe auth login|logout PROVIDER
        troupe auth check|print-api-key|print-bearer-token --provider NAME | --model PATTERN
@@ -25,8 +27,8 @@ Usage: troupe [FLAGS] [--] [@FILE…] [MESSAGE…]
 Without -p, and with a terminal on both sides, the messages begin an interactive session.
 Text that is piped in goes in front of the first message, and so do the files named with @.
 Flags take their value as the next word or behind =. Behind -- every word is a message or an @FILE.
-`troupe COMMAND --help` explains a command: install, remove, list, undo, sessions, acp, auth, mcp,
-permissions.
+`troupe COMMAND --help` explains a command: install, remove, list, undo, sessions, acp, top, attach, auth,
+mcp, permissions.
 ";
 
 const TAIL: &str = "
@@ -127,7 +129,9 @@ mod tests {
         for (short, long) in MULTI_LETTER {
             assert!(help.contains(&format!("  {short}, --{long}")), "{short}");
         }
-        for command in ["install", "remove", "list", "undo", "sessions", "acp", "auth", "mcp", "permissions"] {
+        for command in
+            ["install", "remove", "list", "undo", "sessions", "acp", "top", "attach", "auth", "mcp", "permissions"]
+        {
             assert!(help.lines().any(|line| line.contains(&format!("troupe {command}"))), "{command}");
         }
         for line in help.lines() {

@@ -1,7 +1,7 @@
 //! The command line: what was typed, what it means, and what goes into the first message.
 //!
 //! Reading order: [`mod@env`] takes the process's surroundings once, [`subcommand`] looks at the first word
-//! ([`listing`] has what one of them prints, [`auth`] handles keys and logins, [`packages`] installs, [`sessions`] lists and moves sessions), [`args`] reads the flags ([`args::LowArgs`], what was typed) and works out
+//! ([`listing`] has what one of them prints, [`auth`] handles keys and logins, [`packages`] installs, [`sessions`] lists and moves sessions, [`live`] looks at other processes by the sockets that [`control`] offers), [`args`] reads the flags ([`args::LowArgs`], what was typed) and works out
 //! their meaning ([`args::HiArgs`]), [`mode`] picks the front end, [`stdin`], [`files`] and [`first_message`] gather the
 //! prompts, [`base`] holds what all agents of the process have in common, [`setup`] makes one of them, [`operations`] chooses what files and processes the agent works with ([`remote`]: another machine's; [`sandbox`]: how
 //! far it is confined), [`siblings`] makes agents that others spawn in folders of their own,
@@ -13,6 +13,7 @@ pub mod auth;
 pub mod base;
 pub mod cassette;
 mod checkpoints;
+pub mod control;
 pub mod embed;
 pub mod env;
 pub mod exit;
@@ -23,6 +24,7 @@ pub mod help;
 mod interactive;
 pub mod legacy;
 pub mod listing;
+pub mod live;
 mod local;
 pub mod logging;
 pub mod mode;

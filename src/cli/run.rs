@@ -12,7 +12,7 @@ use super::{
     auth,
     env::{self, Environment},
     exit::Exit,
-    export, files, first_message, help, listing,
+    export, files, first_message, help, listing, live,
     mode::{Mode, Terminals},
     notices, packages, permissions, sessions,
     start::{self, StartError},
@@ -74,6 +74,8 @@ fn run_subcommand(environment: &Environment, command: Subcommand, extensions: Ex
         Subcommand::Undo(command) => undo::run(environment, &command),
         Subcommand::Sessions(command) => sessions::run(environment, &command),
         Subcommand::Acp(args) => acp::run(environment, args, extensions),
+        Subcommand::Top(args) => live::top::run(environment, &args),
+        Subcommand::Attach(args) => live::attach::run(environment, &args),
     }
 }
 

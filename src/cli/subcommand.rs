@@ -1,10 +1,11 @@
-//! Commands that come as the first word: `acp …`, `mcp …`, `auth …`, `undo …`, `permissions …`, `sessions …` and the
+//! Commands that come as the first word: `acp …`, `top`, `attach`, `mcp …`, `auth …`, `undo …`, `permissions …`, `sessions …` and the
 //! package commands.
 
 use super::{
     acp::{self, AcpArgs},
     auth::args::{self as auth, AuthCommand},
     exit::Exit,
+    live::args::{self as live, AttachArgs, TopArgs},
     packages::args::{self as packages, PackagesCommand},
     permissions::{self, PermissionsCommand},
     sessions::args::{self as sessions, SessionsCommand},
@@ -31,6 +32,10 @@ pub enum Subcommand {
     Sessions(SessionsCommand),
     /// `acp …`: serve an editor.
     Acp(AcpArgs),
+    /// `top …`: the live supervision tree.
+    Top(TopArgs),
+    /// `attach …`: look at another process, and steer it.
+    Attach(AttachArgs),
     /// Print this text, exit 0: the usage of a command.
     Usage(String),
 }
@@ -91,6 +96,8 @@ pub fn parse(argv: &[String]) -> Option<Result<Subcommand, SubcommandError>> {
         "undo" => Some(undo::parse(&rest)),
         "sessions" => Some(sessions::parse(&rest)),
         "acp" => Some(acp::parse(&rest)),
+        "top" => Some(live::top(&rest)),
+        "attach" => Some(live::attach(&rest)),
         "update" | "config" => Some(Err(SubcommandError::NotAvailable(first.clone()))),
         _ => None,
     }

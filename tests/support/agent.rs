@@ -129,7 +129,7 @@ impl Sandbox {
 
     /// Another program that takes the binary's arguments: one of the examples.
     pub fn command_of(&self, program: impl AsRef<OsStr>, args: &[&str]) -> Command {
-        const CHOOSES: [&str; 12] = [
+        const CHOOSES: [&str; 14] = [
             "--model",
             "--provider",
             "--continue",
@@ -142,6 +142,8 @@ impl Sandbox {
             "permissions",
             "sessions",
             "acp",
+            "top",
+            "attach",
         ];
         let mut command = Command::new(program);
         if !args.iter().any(|arg| CHOOSES.contains(arg)) {
