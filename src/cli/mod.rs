@@ -5,7 +5,7 @@
 //! their meaning ([`args::HiArgs`]), [`mode`] picks the front end, [`stdin`], [`files`] and [`first_message`] gather the
 //! prompts, [`base`] holds what all agents of the process have in common, [`setup`] makes one of them, [`operations`] chooses what files and processes the agent works with ([`remote`]: another machine's; [`sandbox`]: how
 //! far it is confined), [`siblings`] makes agents that others spawn in folders of their own,
-//! [`cassette`] records or replays the exchanges with providers, [`exit`] names the ways out.
+//! [`cassette`] records or replays the exchanges with providers, [`exit`] names the ways out. With the feature `otlp`, `otlp` exports spans.
 
 pub mod acp;
 pub mod args;
@@ -30,6 +30,8 @@ pub mod logging;
 pub mod mode;
 mod notices;
 pub mod operations;
+#[cfg(feature = "otlp")]
+pub mod otlp;
 pub mod packages;
 pub mod paths;
 mod patience;

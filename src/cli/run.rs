@@ -41,7 +41,10 @@ pub fn main_with(extensions: ExtensionRegistry) -> ExitCode {
         Ok(environment) => environment,
         Err(error) => return fail(&error.to_string()).into(),
     };
-    run(&environment, extensions).into()
+    let exit = run(&environment, extensions);
+    #[cfg(feature = "otlp")]
+    super::otlp::finish();
+    exit.into()
 }
 
 fn run(environment: &Environment, extensions: ExtensionRegistry) -> Exit {
