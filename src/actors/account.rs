@@ -175,6 +175,13 @@ impl Account {
         })
     }
 
+    /// How many generations may be below, by the limits from here upwards; none without one.
+    #[must_use]
+    pub fn generations_left(&self) -> Option<u32> {
+        let above = self.above.as_ref().and_then(|above| above.generations_left()).map(|left| left.saturating_sub(1));
+        self.budget().depth.into_iter().chain(above).min()
+    }
+
     /// When the first of the time limits from here upwards is over; none without one.
     #[must_use]
     pub fn time_left(&self) -> Option<Duration> {

@@ -15,7 +15,9 @@ use super::{
     kin::Kin,
 };
 use crate::{
-    protocol::sibling::{SiblingEnd, SiblingError, SiblingId, SiblingLimits, SiblingState, SiblingStatus, SpawnReceipt},
+    protocol::sibling::{
+        SiblingEnd, SiblingError, SiblingId, SiblingLimits, SiblingState, SiblingStatus, SpawnReceipt,
+    },
     store::{jsonl::EntryKind, tree::TreeView},
 };
 
@@ -97,9 +99,9 @@ impl FamilyBoard {
         let mut members = self.lock();
         let spec = &note.spec;
         if let Some(key) = &spec.key
-            && let Some((id, member)) = members
-                .iter()
-                .find(|(id, member)| id.parent().as_ref() == Some(&parent.id) && member.spec().key.as_ref() == Some(key))
+            && let Some((id, member)) = members.iter().find(|(id, member)| {
+                id.parent().as_ref() == Some(&parent.id) && member.spec().key.as_ref() == Some(key)
+            })
         {
             if member.spec() != spec {
                 return Err(SiblingError::KeyTaken { key: key.clone(), id: id.to_string() });
@@ -125,7 +127,8 @@ impl FamilyBoard {
         if running.len() >= self.limits.running {
             return Err(full(&running, self.limits.running));
         }
-        let last = members.keys().filter(|id| id.parent().as_ref() == Some(&parent.id)).filter_map(SiblingId::number).max();
+        let last =
+            members.keys().filter(|id| id.parent().as_ref() == Some(&parent.id)).filter_map(SiblingId::number).max();
         let id = parent.id.child(last.unwrap_or(0) + 1);
         let account = parent.account.open(id.to_string(), spec.budget)?;
         note.session_file = spec
@@ -224,7 +227,8 @@ impl FamilyBoard {
     #[must_use]
     pub fn ends_to_tell(&self, parent: &SiblingId) -> Vec<SiblingEnd> {
         let members = self.lock();
-        let children = members.iter().filter(|(id, member)| id.parent().as_ref() == Some(parent) && member.spec().tells_parent);
+        let children =
+            members.iter().filter(|(id, member)| id.parent().as_ref() == Some(parent) && member.spec().tells_parent);
         children.flat_map(|(_, member)| member.ends().iter().cloned()).collect()
     }
 
@@ -232,9 +236,9 @@ impl FamilyBoard {
     #[must_use]
     pub fn awaits_news(&self, parent: &SiblingId) -> bool {
         let members = self.lock();
-        members.iter().any(|(id, member)| {
-            id.parent().as_ref() == Some(parent) && member.spec().tells_parent && member.is_busy()
-        })
+        members
+            .iter()
+            .any(|(id, member)| id.parent().as_ref() == Some(parent) && member.spec().tells_parent && member.is_busy())
     }
 
     /// How many run, and how many there are.

@@ -113,8 +113,7 @@ impl Kin {
     /// Whether the agent may spawn at all, as far as its generation is concerned.
     #[must_use]
     pub fn may_spawn(&self) -> bool {
-        let own = self.account.budget().depth.is_none_or(|depth| depth > 0);
-        own && self.depth < self.board.limits().depth
+        self.account.generations_left() != Some(0) && self.depth < self.board.limits().depth
     }
 
     /// Tells the fleet that no trace of the agent runs. Said more often than needed.

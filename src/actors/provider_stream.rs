@@ -82,7 +82,8 @@ async fn relay(work: StreamWork) {
     let mut stream = provider.stream(request);
     let mut started = false;
     let mut end = None;
-    let mut spending = Spending::begin(&shared.kin.account, &model, shared.tree().map_or(0, |tree| tree.context_tokens()));
+    let mut spending =
+        Spending::begin(&shared.kin.account, &model, shared.tree().map_or(0, |tree| tree.context_tokens()));
     while let Some(batch) = stream.next().await {
         let mut events = Vec::with_capacity(batch.len());
         for event in batch {

@@ -194,7 +194,8 @@ impl ReplaceWork {
                  tried again every few seconds; clone the session to keep them elsewhere."
             ));
         }
-        let new = |parent_session| NewSession { cwd: view.header().cwd.clone(), parent_session, ..NewSession::default() };
+        let new =
+            |parent_session| NewSession { cwd: view.header().cwd.clone(), parent_session, ..NewSession::default() };
         let (store, text, notices) = match &self.change {
             SessionChange::Reload => (current.clone(), None, Vec::new()),
             SessionChange::Open(_) if stays => (current.clone(), None, Vec::new()),

@@ -316,13 +316,7 @@ impl AgentShared {
         Self::with(id, config, place, selection, kin)
     }
 
-    fn with(
-        id: Arc<str>,
-        config: Arc<AgentConfig>,
-        place: SessionPlace,
-        selection: Selection,
-        kin: Kin,
-    ) -> Arc<Self> {
+    fn with(id: Arc<str>, config: Arc<AgentConfig>, place: SessionPlace, selection: Selection, kin: Kin) -> Arc<Self> {
         let shared = Arc::new(Self {
             id,
             config,

@@ -78,7 +78,8 @@ impl SiblingNews {
             return None;
         }
         let texts: Vec<_> = ends.iter().map(|end| told(end)).collect();
-        let text = format!("Notice of the program, not of the user. Agents that you spawned:\n\n{}", texts.join("\n\n"));
+        let text =
+            format!("Notice of the program, not of the user. Agents that you spawned:\n\n{}", texts.join("\n\n"));
         Some(CustomMessage {
             custom_type: KIND.to_owned(),
             content: Content::Text(text),

@@ -22,8 +22,7 @@ pub(super) struct Spending {
 impl Spending {
     /// A call with a request of about `input` tokens begins.
     pub fn begin(account: &Arc<Account>, model: &Arc<Model>, input: u64) -> Self {
-        let mut spending =
-            Self { meter: account.call(), model: model.clone(), input, output: 0, over: None };
+        let mut spending = Self { meter: account.call(), model: model.clone(), input, output: 0, over: None };
         spending.estimate();
         spending
     }

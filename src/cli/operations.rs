@@ -5,9 +5,7 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use super::{
-    args::HiArgs, env::Environment, remote::Remote, run::warn, sandbox, start::StartError,
-};
+use super::{args::HiArgs, env::Environment, remote::Remote, run::warn, sandbox, start::StartError};
 use crate::{
     actors::shared::PlanOperations,
     protocol::section::{FixedSection, SectionName, SectionSource},

@@ -699,7 +699,9 @@ pub enum SiblingError {
         ids: String,
     },
     /// The family has had all that it may.
-    #[error("{limit} agents have been spawned, which is all that this session may: do the rest yourself, or send a finished agent its next task")]
+    #[error(
+        "{limit} agents have been spawned, which is all that this session may: do the rest yourself, or send a finished agent its next task"
+    )]
     Total {
         /// The limit.
         limit: usize,

@@ -6,7 +6,10 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
-use super::{Failure, FileMemory, Progress, jobs::JobHost, operations::Operations, paths, picture::PicturePolicy, siblings::Spawner};
+use super::{
+    Failure, FileMemory, Progress, jobs::JobHost, operations::Operations, paths, picture::PicturePolicy,
+    siblings::Spawner,
+};
 
 /// All that a call may know and use.
 #[derive(Clone)]

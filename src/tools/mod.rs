@@ -38,6 +38,7 @@ pub mod encoding;
 pub mod failure;
 pub mod file_memory;
 pub mod find;
+mod git_turn;
 pub mod grep;
 pub mod jobs;
 mod listing;

@@ -32,7 +32,9 @@ fn note(spec: SiblingSpec) -> SpawnNote {
 fn spawn(parent: &Kin, spec: SiblingSpec) -> Result<SiblingId, String> {
     match parent.board.admit(parent, note(spec), None) {
         Ok(Admission::New(id)) => Ok(id),
-        Ok(Admission::Existing(receipt)) => Err(format!("existing {} {:?}", receipt.id, receipt.end.map(|end| end.task))),
+        Ok(Admission::Existing(receipt)) => {
+            Err(format!("existing {} {:?}", receipt.id, receipt.end.map(|end| end.task)))
+        }
         Err(error) => Err(error.to_string()),
     }
 }
@@ -83,23 +85,34 @@ fn a_budget_in_generations_and_spawns_holds_below_its_agent() {
     let one = Budget { spawns: Some(1), ..Budget::default() };
     let leaf = spawn(&root, SiblingSpec { budget: no_more, ..plain() }).unwrap();
     assert!(spawn(&child_of(&root, &leaf), plain()).unwrap_err().contains("cannot spawn others"));
+    let above =
+        spawn(&root, SiblingSpec { budget: Budget { depth: Some(1), ..Budget::default() }, ..plain() }).unwrap();
+    let above = child_of(&root, &above);
+    let below = spawn(&above, plain()).unwrap();
+    assert!(spawn(&child_of(&above, &below), plain()).unwrap_err().contains("cannot spawn others"));
     let small = spawn(&root, SiblingSpec { budget: one, ..plain() }).unwrap();
     let small = child_of(&root, &small);
     spawn(&small, plain()).unwrap();
     let refused = spawn(&small, plain()).unwrap_err();
-    assert_eq!(refused, "spawns: 0 spawns of agent-2 left, 1 spawns wanted. Give the agent less, or do the work yourself");
+    assert_eq!(
+        refused,
+        "spawns: 0 spawns of agent-3 left, 1 spawns wanted. Give the agent less, or do the work yourself"
+    );
 }
 
 #[test]
 fn a_key_means_one_agent_and_a_name_too() {
     let root = root(SiblingLimits::default());
-    let keyed = |task: &str| SiblingSpec { key: Some("k".into()), name: Some("n".into()), ..SiblingSpec::of_task(task) };
+    let keyed =
+        |task: &str| SiblingSpec { key: Some("k".into()), name: Some("n".into()), ..SiblingSpec::of_task(task) };
     let id = spawn(&root, keyed("x")).unwrap();
     assert_eq!(spawn(&root, keyed("x")), Err("existing agent-1 None".into()));
     root.board.change(&id, |member| member.ended(end(&id, 1)));
     assert_eq!(spawn(&root, keyed("x")), Err("existing agent-1 Some(1)".into()));
     assert!(spawn(&root, keyed("y")).unwrap_err().contains("belongs to agent-1, which was spawned with other words"));
-    assert!(spawn(&root, SiblingSpec { key: None, ..keyed("x") }).unwrap_err().contains("the name n belongs to agent-1"));
+    assert!(
+        spawn(&root, SiblingSpec { key: None, ..keyed("x") }).unwrap_err().contains("the name n belongs to agent-1")
+    );
     assert!(spawn(&root, SiblingSpec { name: Some("agent-1".into()), ..plain() }).is_err());
     assert_eq!(root.board.resolve(&root.id, "n").unwrap(), id);
     let unknown = root.board.resolve(&root.id, "m").unwrap_err().to_string();
@@ -110,10 +123,10 @@ fn a_key_means_one_agent_and_a_name_too() {
 fn a_session_tells_again_what_the_family_is() {
     let session = session();
     let id = |n| SiblingId::root().child(n);
-    let spawned = |n: u32, of: &str| Note::Spawn(Box::new(SpawnNote { id: id(n), session: of.into(), ..note(plain()) }));
-    let task = |n, task| {
-        Note::Task(TaskNote { id: id(n), task, message: "more".into(), entry: EntryId::from("00000002") })
-    };
+    let spawned =
+        |n: u32, of: &str| Note::Spawn(Box::new(SpawnNote { id: id(n), session: of.into(), ..note(plain()) }));
+    let task =
+        |n, task| Note::Task(TaskNote { id: id(n), task, message: "more".into(), entry: EntryId::from("00000002") });
     let notes = [
         spawned(1, "root"),
         spawned(2, "root"),

@@ -125,7 +125,10 @@ fn outcome(answer: Option<&AssistantMessage>, stopping: Option<&str>) -> Outcome
         return Outcome::Budget { what, message };
     }
     match (answer.stop_reason, stopping) {
-        (_, Some(reason)) => stopped(reason),
+        (_, Some(reason)) => match Exhausted::parse(reason) {
+            Some(Exhausted { what, message }) => Outcome::Budget { what, message },
+            None => stopped(reason),
+        },
         (StopReason::Aborted, None) => stopped("it was aborted"),
         (StopReason::Error, None) => {
             let verdict = classify_text(error, &answer.provider);
@@ -153,9 +156,18 @@ mod tests {
             (Some(answer(Stop, "")), None, "done"),
             (Some(answer(Error, "429 too many requests")), None, "failed 429 too many requests, may pass true"),
             (Some(answer(Error, "401 unauthorized")), None, "failed 401 unauthorized, may pass false"),
-            (Some(answer(Error, "Out of budget (cost): main has used it")), Some("by its parent"), "budget main has used it"),
+            (
+                Some(answer(Error, "Out of budget (cost): main has used it")),
+                Some("by its parent"),
+                "budget main has used it",
+            ),
             (Some(answer(Aborted, "aborted")), Some("by its parent"), "stopped by its parent"),
             (Some(answer(Aborted, "aborted")), None, "stopped it was aborted"),
+            (
+                Some(answer(Aborted, "aborted")),
+                Some("Out of budget (time): it has had its 1 s"),
+                "budget it has had its 1 s",
+            ),
             (None, None, "stopped it was stopped before its first answer"),
         ];
         for (last, stopping, wanted) in table {

@@ -33,7 +33,8 @@ impl FleetState {
     pub(super) async fn child_settled(&mut self, myself: &ActorRef<FleetMsg>, who: &Who) {
         let Some(board) = self.board(&who.0) else { return };
         let found = board.look(&who.1, |member| {
-            let working = matches!(member.state(), SiblingState::Running | SiblingState::Paused | SiblingState::Stopping);
+            let working =
+                matches!(member.state(), SiblingState::Running | SiblingState::Paused | SiblingState::Stopping);
             let ready = working && member.is_busy() && member.pending().is_none();
             let isolation = member.spec().isolation;
             member
@@ -57,9 +58,9 @@ impl FleetState {
 
     /// An agent cannot go on: its task has ended in failure.
     pub(super) fn fail(&mut self, myself: &ActorRef<FleetMsg>, who: &Who, cause: &str) {
-        let Some((task, busy, file)) = self.look(who, |member| {
-            (member.task(), member.is_busy(), member.note().session_file.clone())
-        }) else {
+        let Some((task, busy, file)) =
+            self.look(who, |member| (member.task(), member.is_busy(), member.note().session_file.clone()))
+        else {
             return;
         };
         if !busy || self.households.ending.contains_key(who) {
@@ -67,6 +68,7 @@ impl FleetState {
         }
         let outcome = match Exhausted::parse(cause) {
             Some(Exhausted { what, message }) => Outcome::Budget { what, message },
+            None if self.is_stopping(who) => Outcome::Stopped { message: cause.to_owned() },
             None => Outcome::Failed { message: cause.to_owned(), may_pass: false },
         };
         let end = SiblingEnd {

@@ -73,7 +73,11 @@ impl Running<'_> {
         Ok(GroupEnd::Done { members: Vec::new() })
     }
 
-    async fn act(&mut self, actions: Vec<GroupAction>, open: &mut Vec<usize>) -> Result<Option<GroupEnd>, SiblingError> {
+    async fn act(
+        &mut self,
+        actions: Vec<GroupAction>,
+        open: &mut Vec<usize>,
+    ) -> Result<Option<GroupEnd>, SiblingError> {
         let stopped = |action: &GroupAction| match action {
             GroupAction::Stop(place) | GroupAction::Restart(place, _) => Some(*place),
             GroupAction::Over(_) => None,

@@ -153,7 +153,13 @@ impl FleetState {
         drop(parent.writer.try_tell(WriterMsg::Append { work: 0, entries, to }));
     }
 
-    pub(super) async fn noted(&mut self, myself: &ActorRef<FleetMsg>, who: Who, then: Noted, result: Result<(), String>) {
+    pub(super) async fn noted(
+        &mut self,
+        myself: &ActorRef<FleetMsg>,
+        who: Who,
+        then: Noted,
+        result: Result<(), String>,
+    ) {
         match (then, result) {
             (Noted::Spawned, Ok(())) => self.begin(myself, &who).await,
             (Noted::Spawned, Err(cause)) => {
@@ -194,13 +200,16 @@ impl FleetState {
     }
 
     /// Tells those who watch the parent, and those who watch the root.
-    pub(super) fn publish(
-        &self,
-        who: &Who,
-        event: impl Fn(SiblingStatus) -> Event,
-    ) {
+    pub(super) fn publish(&self, who: &Who, event: impl Fn(SiblingStatus) -> Event) {
         let Some(status) = self.board(&who.0).and_then(|board| board.status(&who.1)) else { return };
         super::lookout::publish(self.parent_of(who), self.agent(&who.0), || event(status.clone()));
+    }
+
+    /// An agent is closed: whoever watches it lets go of it.
+    pub(super) fn unwatch(&self, who: &Who) {
+        if let Some(lookout) = &self.households.lookout {
+            lookout.tell(LookoutMsg::Forget(self.name(who)));
+        }
     }
 
     /// Has an agent watched, so that those above it see what it does.
@@ -219,8 +228,12 @@ impl FleetState {
     pub(super) async fn worker_gone(&mut self, myself: &ActorRef<FleetMsg>, id: ActorId) {
         if self.households.lookout.as_ref().is_some_and(|lookout| lookout.id() == id) {
             self.households.lookout = None;
-            let children: Vec<_> =
-                self.agents.iter().map(|agent| agent.value().clone()).filter(|agent| agent.kin.parent.is_some()).collect();
+            let children: Vec<_> = self
+                .agents
+                .iter()
+                .map(|agent| agent.value().clone())
+                .filter(|agent| agent.kin.parent.is_some())
+                .collect();
             for agent in children {
                 self.watch(myself, &agent).await;
             }
@@ -239,6 +252,11 @@ impl FleetState {
 
     pub(super) fn look_at_waits(&mut self) {
         self.households.waits.look();
+    }
+
+    /// Whether somebody wants its task to end.
+    pub(super) fn is_stopping(&self, who: &Who) -> bool {
+        self.look(who, |member| member.stopping().is_some()).unwrap_or(false)
     }
 
     pub(super) fn is_apart(&self, who: &Who) -> bool {

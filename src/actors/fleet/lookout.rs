@@ -26,6 +26,8 @@ const LINE: usize = 160;
 pub enum LookoutMsg {
     /// Watch an agent.
     Watch(Arc<AgentShared>),
+    /// An agent is closed.
+    Forget(Arc<str>),
     /// Something happened in one.
     Delivery(Delivery),
     /// It is time to tell.
@@ -60,7 +62,11 @@ impl Actor for Lookout {
     type State = LookoutState;
     type Arguments = Agents;
 
-    async fn pre_start(&self, myself: ActorRef<LookoutMsg>, agents: Agents) -> Result<LookoutState, ActorProcessingErr> {
+    async fn pre_start(
+        &self,
+        myself: ActorRef<LookoutMsg>,
+        agents: Agents,
+    ) -> Result<LookoutState, ActorProcessingErr> {
         Ok(LookoutState { me: Addr::of(&myself), agents, watched: HashMap::new(), tells: false })
     }
 
@@ -72,6 +78,7 @@ impl Actor for Lookout {
     ) -> Result<(), ActorProcessingErr> {
         match message {
             LookoutMsg::Watch(agent) => state.watch(agent),
+            LookoutMsg::Forget(agent) => drop(state.watched.remove(&agent)),
             LookoutMsg::Delivery(delivery) => state.take(&delivery),
             LookoutMsg::Tell => state.tell(),
         }
@@ -130,8 +137,6 @@ impl LookoutState {
                 watched.agent.bus.tell(BusMsg::Ready(watched.subscriber));
             }
         }
-        let agents = &self.agents;
-        self.watched.retain(|name, _| agents.contains_key(name));
     }
 }
 

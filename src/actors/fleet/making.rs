@@ -54,12 +54,7 @@ impl Actor for Making {
         Ok(())
     }
 
-    async fn handle(
-        &self,
-        myself: ActorRef<MakeWork>,
-        work: MakeWork,
-        (): &mut (),
-    ) -> Result<(), ActorProcessingErr> {
+    async fn handle(&self, myself: ActorRef<MakeWork>, work: MakeWork, (): &mut ()) -> Result<(), ActorProcessingErr> {
         let MakeWork { parent, note, account, to } = work;
         let (root, id) = (parent.kin.root.clone(), note.id.clone());
         let made = spawn_blocking(move || make(&parent, &note, account)).await;
@@ -78,7 +73,9 @@ fn make(parent: &Arc<AgentShared>, note: &SpawnNote, account: Arc<Account>) -> R
         (Isolation::Shared, None) => None,
         (Isolation::Shared, Some(cwd)) => Some(cwd.clone()).filter(|cwd| *cwd != own.cwd),
         (Isolation::Worktree, None) => Some(worktree::open(&own.cwd, note)?.folder),
-        (Isolation::Worktree, Some(_)) => return Err("a worktree has a folder of its own: leave out the other one".into()),
+        (Isolation::Worktree, Some(_)) => {
+            return Err("a worktree has a folder of its own: leave out the other one".into());
+        }
     };
     let mut config = match cwd {
         None => AgentConfig::clone(own),
@@ -94,6 +91,8 @@ fn make(parent: &Arc<AgentShared>, note: &SpawnNote, account: Arc<Account>) -> R
     }
     let kin = Kin::child(&parent.kin, &parent.id, note.id.clone(), account);
     let selection = select(parent, &config, spec, &kin)?;
+    // The parent's own prompt is about the parent.
+    config.sections.retain(|section| section.name() != ROLE);
     if let Some(prompt) = &spec.prompt {
         match spec.only_prompt {
             true => config.resources = Arc::new(OnlyPrompt { prompt: prompt.clone(), rest: config.resources }),
@@ -202,12 +201,14 @@ fn record(store: &SessionStore, spec: &SiblingSpec, selection: &Selection) -> Re
 }
 
 /// The section of a sibling's own prompt.
+const ROLE: SectionName = SectionName::of("role");
+
+/// See [`ROLE`].
 struct RolePrompt(String);
 
 impl SectionSource for RolePrompt {
     fn name(&self) -> SectionName {
-        const NAME: SectionName = SectionName::of("role");
-        NAME
+        ROLE
     }
 
     fn text(&self, _: &SectionMoment<'_>) -> Option<String> {

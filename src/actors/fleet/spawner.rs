@@ -6,8 +6,8 @@ use super::family::{Family, STOP_GRACE};
 use crate::{
     actors::{shared::AgentShared, sibling_news::SiblingNews},
     protocol::sibling::{
-        Receipt, SendMode, SiblingEnd, SiblingLimits, SiblingSpec, SiblingStatus, SpawnReceipt, Spent, WaitMode, Waited,
-        WorktreeFate,
+        Receipt, SendMode, SiblingEnd, SiblingLimits, SiblingSpec, SiblingStatus, SpawnReceipt, Spent, WaitMode,
+        Waited, WorktreeFate,
     },
     tools::siblings::{Later, Spawner},
 };

@@ -39,7 +39,9 @@ impl FleetState {
         reply: Answer<SpawnReceipt>,
     ) {
         let ending = self.closing.is_some() || self.leaving.contains_key(parent);
-        let Some(parent) = self.agent(parent).filter(|_| !ending) else { return drop(reply.send(Err(SiblingError::Lost))) };
+        let Some(parent) = self.agent(parent).filter(|_| !ending) else {
+            return drop(reply.send(Err(SiblingError::Lost)));
+        };
         if let Some(reason) = &parent.place.read_only {
             return drop(reply.send(Err(SiblingError::Refused(reason.clone()))));
         }
@@ -80,7 +82,12 @@ impl FleetState {
         }
     }
 
-    pub(super) async fn made(&mut self, myself: &ActorRef<FleetMsg>, who: Who, result: Result<Arc<AgentShared>, String>) {
+    pub(super) async fn made(
+        &mut self,
+        myself: &ActorRef<FleetMsg>,
+        who: Who,
+        result: Result<Arc<AgentShared>, String>,
+    ) {
         if !self.households.making.remove(&who) {
             return;
         }
@@ -127,6 +134,11 @@ impl FleetState {
     /// Starts the actors of an agent that is made, and gives it its task.
     pub(super) async fn begin(&mut self, myself: &ActorRef<FleetMsg>, who: &Who) {
         let Some(agent) = self.live(who) else { return };
+        if let Some(reason) = self.look(who, |member| member.stopping().map(str::to_owned)).flatten() {
+            // It was aborted before it had begun.
+            self.answer_spawn(who);
+            return self.fail(myself, who, &reason);
+        }
         if let Err(exit) = self.try_start(myself, agent.clone()).await {
             return self.fail(myself, who, exit.cause());
         }
@@ -182,6 +194,10 @@ impl FleetState {
                     true => Event::SiblingStart { sibling: Arc::new(status) },
                     false => Event::SiblingUpdate { sibling: Arc::new(status) },
                 });
+                if let Some(agent) = self.live(&who).filter(|_| self.is_stopping(&who)) {
+                    // The abort was faster than its first message.
+                    self.command(&agent.id, Command::Abort, ReplyTo::nobody());
+                }
                 self.send_deferred(myself, &who).await;
                 self.child_settled(myself, &who).await;
             }

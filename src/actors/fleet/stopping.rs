@@ -21,7 +21,7 @@ use crate::{
     protocol::{
         Command, Event,
         session_change::{SessionEndReason, SessionShutdownAsk},
-        sibling::{SiblingEnd, SiblingError, SiblingId, SiblingState, SiblingStatus, WorktreeFate},
+        sibling::{Receipt, SiblingEnd, SiblingError, SiblingId, SiblingState, SiblingStatus, WorktreeFate},
     },
 };
 
@@ -120,6 +120,7 @@ impl FleetState {
 
     /// The actors of a child are gone.
     pub(super) async fn child_closed(&mut self, myself: &ActorRef<FleetMsg>, who: &Who) {
+        self.unwatch(who);
         if self.look(who, Member::state) != Some(SiblingState::Stopping) {
             // It goes with its parent, and comes back with it.
             self.change(who, Member::closed);
@@ -131,7 +132,8 @@ impl FleetState {
         let to = Addr::of(myself);
         let (root, id) = who.clone();
         let work = Clearing { agent, into, fate, to, then: FamilyMsg::Cleared(root, id) };
-        if spawn_worker("ClearWorktree", who.1.to_string(), worktree::Clear, (), work, myself.get_cell()).await.is_err() {
+        if spawn_worker("ClearWorktree", who.1.to_string(), worktree::Clear, (), work, myself.get_cell()).await.is_err()
+        {
             self.note_gone(myself, who);
         }
     }
@@ -147,6 +149,15 @@ impl FleetState {
             agent.config.questions.forget(&agent.id);
         }
         self.change(who, Member::gone);
+        if let Some(reply) = self.households.spawning.remove(who) {
+            drop(reply.send(Err(SiblingError::NotMade("it was stopped".to_owned()))));
+        }
+        if let Some(reply) = self.households.sending.remove(who) {
+            drop(reply.send(Ok(Receipt::Dead)));
+        }
+        for (_, _, reply) in self.households.deferred.remove(who).unwrap_or_default() {
+            drop(reply.send(Ok(Receipt::Dead)));
+        }
         self.publish(who, |status| Event::SiblingUpdate { sibling: Arc::new(status) });
         self.households.stops.gone(&who.0, &who.1);
         self.look_at_stops();
@@ -166,14 +177,18 @@ impl FleetState {
     }
 
     /// Holds agents at their next turn boundary, or lets them go on.
-    pub(super) fn hold(&self, parent: &str, names: &[String], paused: bool) -> Result<Vec<SiblingStatus>, SiblingError> {
+    pub(super) fn hold(
+        &self,
+        parent: &str,
+        names: &[String],
+        paused: bool,
+    ) -> Result<Vec<SiblingStatus>, SiblingError> {
         let parent = self.agent(parent).ok_or(SiblingError::Lost)?;
         let board = &parent.kin.board;
         let ids = board.resolve_all(&parent.kin.id, names)?;
         for id in &ids {
-            let live = board.look(id, |member| {
-                member.live().filter(|_| member.state() != SiblingState::Stopping).cloned()
-            });
+            let live =
+                board.look(id, |member| member.live().filter(|_| member.state() != SiblingState::Stopping).cloned());
             let Some(agent) = live.flatten() else { continue };
             agent.kin.gate.set_closed(paused);
             board.change(id, |member| member.hold(paused));

@@ -16,9 +16,9 @@ use crate::{
 /// Messages of a sibling from a place on.
 pub(super) async fn read(kin: &Kin, name: &str, from: usize, limit: usize) -> Result<Transcript, SiblingError> {
     let id = kin.board.resolve(&kin.id, name)?;
-    let found = kin.board.look(&id, |member| {
-        (member.live().map(|agent| agent.place.store.clone()), member.note().session_file.clone())
-    });
+    let found = kin
+        .board
+        .look(&id, |member| (member.live().map(|agent| agent.place.store.clone()), member.note().session_file.clone()));
     let (store, file) = found.unwrap_or_default();
     let read = spawn_blocking(move || match (store, file) {
         (Some(store), _) => Ok(page(&store.view(), from, limit)),

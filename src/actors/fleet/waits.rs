@@ -65,7 +65,8 @@ impl Waits {
 
 impl Wait {
     fn is_over(&self) -> bool {
-        let ended = |(id, task): &(SiblingId, u32)| self.board.look(id, |member| member.has_ended(*task)).unwrap_or(true);
+        let ended =
+            |(id, task): &(SiblingId, u32)| self.board.look(id, |member| member.has_ended(*task)).unwrap_or(true);
         match self.mode {
             WaitMode::All => self.about.iter().all(ended),
             WaitMode::Any => self.about.is_empty() || self.about.iter().any(ended),

@@ -49,7 +49,8 @@ pub(super) fn open(parent: &Path, note: &SpawnNote) -> Result<Worktree, String> 
     let git = Git::in_folder(parent);
     let top = PathBuf::from(git.line(&["rev-parse", "--show-toplevel"]).map_err(|_| outside())?);
     let base = git.line(&["rev-parse", "--verify", "HEAD^{commit}"]);
-    let base = base.map_err(|_| format!("{} has no commit yet, so there can be no worktree: commit first", top.display()))?;
+    let base =
+        base.map_err(|_| format!("{} has no commit yet, so there can be no worktree: commit first", top.display()))?;
     let parent = fs::canonicalize(parent).map_err(|error| failed("look at", parent, &error))?;
     let within = parent.strip_prefix(&top).map(Path::to_owned).unwrap_or_default();
     let place = place_of(note);
@@ -120,7 +121,8 @@ pub(super) fn save_patch(agent: &AgentShared) -> Result<Option<Patch>, String> {
     if files == 0 {
         return Ok(None);
     }
-    crate::store::replace::with(&file, |writer| writer.write_all(&patch)).map_err(|error| failed("write", &file, &error))?;
+    crate::store::replace::with(&file, |writer| writer.write_all(&patch))
+        .map_err(|error| failed("write", &file, &error))?;
     Ok(Some(Patch { file: file.display().to_string(), branch: branch_of(&note), base, files }))
 }
 

@@ -292,10 +292,18 @@ impl PrinterState {
 
     /// All prompts are done. A model that is still to hear of its siblings has not said its last word.
     fn finish_or_linger(&mut self) {
-        self.lingers = self.agent.shared.awaits_siblings();
-        if !self.lingers {
-            self.finish();
+        let shared = &self.agent.shared;
+        self.lingers = shared.awaits_siblings();
+        if self.lingers {
+            return;
         }
+        let has_siblings = !shared.kin.board.children(&shared.kin.id).is_empty();
+        if has_siblings && *shared.phase.borrow() != "idle" {
+            // It was woken, and what it heard is stored: its answer is under way.
+            let me = self.me.clone();
+            return self.agent.send(Command::WaitIdle, ReplyTo::new(move |_| me.tell(PrinterMsg::Again)));
+        }
+        self.finish();
     }
 
     /// All prompts are done: the result decides the exit code.

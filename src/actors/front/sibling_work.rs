@@ -37,7 +37,12 @@ impl Actor for SiblingWork {
         Ok(())
     }
 
-    async fn handle(&self, myself: ActorRef<SiblingJob>, job: SiblingJob, (): &mut ()) -> Result<(), ActorProcessingErr> {
+    async fn handle(
+        &self,
+        myself: ActorRef<SiblingJob>,
+        job: SiblingJob,
+        (): &mut (),
+    ) -> Result<(), ActorProcessingErr> {
         let SiblingJob { family, command, reply } = job;
         reply.send(answer(&family, command).await);
         myself.stop(None);
@@ -88,7 +93,9 @@ pub async fn carry_out(family: &Family, command: SiblingCommand) -> Result<Sibli
             SiblingReply::Stopped { ends: family.stop(&texts(&ids), "it was stopped by hand", grace, worktree).await? }
         }
         SiblingCommand::Hold { ids, paused: true } => SiblingReply::Held { agents: family.pause(&texts(&ids)).await? },
-        SiblingCommand::Hold { ids, paused: false } => SiblingReply::Held { agents: family.resume(&texts(&ids)).await? },
+        SiblingCommand::Hold { ids, paused: false } => {
+            SiblingReply::Held { agents: family.resume(&texts(&ids)).await? }
+        }
         SiblingCommand::Transcript { id, from, limit } => {
             SiblingReply::Transcript(family.transcript(&id, from, limit).await?)
         }
@@ -102,7 +109,8 @@ fn texts(ids: &[String]) -> Vec<&str> {
 
 fn seconds(seconds: Option<f64>) -> Result<Option<Duration>, SiblingError> {
     let read = |seconds| {
-        Duration::try_from_secs_f64(seconds).map_err(|_| SiblingError::Refused(format!("{seconds} s is no time to wait")))
+        Duration::try_from_secs_f64(seconds)
+            .map_err(|_| SiblingError::Refused(format!("{seconds} s is no time to wait")))
     };
     seconds.map(read).transpose()
 }

@@ -39,7 +39,11 @@ impl Factory {
         let (agent, observers) = match shared {
             Some(observer) => {
                 let store = SessionStore::in_memory(NewSession::in_folder(&std::env::temp_dir())).unwrap();
-                parts.build_with(SessionPlace::new(store, Sidecar::in_memory()), Some(vec![observer]), SiblingLimits::default())
+                parts.build_with(
+                    SessionPlace::new(store, Sidecar::in_memory()),
+                    Some(vec![observer]),
+                    SiblingLimits::default(),
+                )
             }
             None => parts.build(),
         };

@@ -14,7 +14,7 @@ use crate::{
         address::Slot,
         agent_factory::MadeAgent,
         extension_commands,
-        fleet::Agents,
+        fleet::{Agents, Family},
         front::{
             AGAIN,
             client::AgentClient,
@@ -193,6 +193,12 @@ impl Session {
     #[must_use]
     pub fn model(&self) -> Option<Arc<Model>> {
         self.client.shared.selection().model.clone()
+    }
+
+    /// The agents below this one: spawn some, wait for them, stop them.
+    #[must_use]
+    pub fn family(&self) -> Family {
+        Family::of(&self.client.shared)
     }
 
     /// Slash commands that prompts may use.

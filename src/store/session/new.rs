@@ -13,7 +13,7 @@ use crate::{
     },
     store::{
         StoreError,
-        jsonl::{EntryKind, VERSION, kind::AGENT_SPAWN, encode::encode},
+        jsonl::{EntryKind, VERSION, encode::encode, kind::AGENT_SPAWN},
         tree::{Tree, ids::fresh_id, labels::normal_name},
     },
 };

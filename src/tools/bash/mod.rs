@@ -112,6 +112,7 @@ async fn execute(context: &ToolContext) -> Result<ToolOutput, Failure> {
     if context.cancel.is_cancelled() {
         return Err(Failure::aborted());
     }
+    let _turn = super::git_turn::wait(context, &arguments.command).await?;
     let command = ShellCommand { environment: environment(&context.session), ..command(context, &arguments.command) };
     let start = std::time::Instant::now();
     let mut process = context.operations.spawn(command).await.map_err(|error| Failure::new(error.to_string()))?;

@@ -40,7 +40,8 @@ impl AgentSend {
             },
             "required": ["id", "message"],
         });
-        let description = "Send a message to an agent that you spawned. One that has ended goes on with it as its next task.";
+        let description =
+            "Send a message to an agent that you spawned. One that has ended goes on with it as its next task.";
         Self { declaration: declaration("agent_send", description, parameters) }
     }
 }
@@ -62,7 +63,9 @@ async fn send(context: &ToolContext) -> Result<ToolOutput, Failure> {
     }
     let receipt = spawner(context)?.send(&id, &message, mode).await?;
     let text = match receipt {
-        Receipt::Delivered { task } => format!("Delivered: {id} works on it as its task {task}. agent_wait waits for its end."),
+        Receipt::Delivered { task } => {
+            format!("Delivered: {id} works on it as its task {task}. agent_wait waits for its end.")
+        }
         Receipt::Queued { .. } => format!("Queued: {id} works, and reads it in turn."),
         Receipt::Missed => format!("Missed: {id} was just starting or ending. Nothing happened: send it again."),
         Receipt::Dead => format!("Dead: {id} is gone. Spawn another agent for it."),

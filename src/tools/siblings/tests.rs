@@ -33,8 +33,12 @@ fn an_end_is_told_with_its_answer_and_where_the_rest_is() {
         assert_eq!(told(&end), wanted);
     }
     let long = told(&end(Outcome::Done, &"x".repeat(9_000)));
-    assert!(long.len() < 8_400 && long.ends_with("[cut: the last message in /s/agent-1.jsonl has all of it]"), "{long}");
-    let patch = Patch { file: "/s/agent-1.patch".into(), branch: "troupe/agent-1-x".into(), base: "c".into(), files: 2 };
+    assert!(
+        long.len() < 8_400 && long.ends_with("[cut: the last message in /s/agent-1.jsonl has all of it]"),
+        "{long}"
+    );
+    let patch =
+        Patch { file: "/s/agent-1.patch".into(), branch: "troupe/agent-1-x".into(), base: "c".into(), files: 2 };
     let text = told(&SiblingEnd { patch: Some(patch), ..end(Outcome::Done, "") });
     assert!(text.ends_with("in 2 files: the patch /s/agent-1.patch and the branch troupe/agent-1-x."), "{text}");
 }

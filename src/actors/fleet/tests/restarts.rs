@@ -82,7 +82,8 @@ async fn a_process_that_takes_over_goes_on_with_siblings_and_repeats_nothing_tha
     assert!(bench.fleet.actor().get_children().len() == 1, "an idle one is made when it is needed");
     let usage = bench.shared.tree().unwrap().totals().usage;
     assert_eq!(family(&bench).status()[0].spent.tokens, usage.total_tokens, "counted once");
-    let end = within("answer", family(&bench).ask("agent-1", "more", std::time::Duration::from_secs(60))).await.unwrap();
+    let end =
+        within("answer", family(&bench).ask("agent-1", "more", std::time::Duration::from_secs(60))).await.unwrap();
     assert_eq!(end.task, 2);
 }
 

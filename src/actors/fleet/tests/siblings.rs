@@ -25,7 +25,11 @@ async fn a_program_spawns_a_sibling_and_gets_its_answer() {
     assert!(end.usage.total_tokens > 0);
     let status = family.status().remove(0);
     assert_eq!((status.state, status.title.as_str(), status.depth), (SiblingState::Idle, "work", 1));
-    assert_eq!(bench.shared.tree().unwrap().totals().usage.total_tokens, end.usage.total_tokens, "the parent counts it");
+    assert_eq!(
+        bench.shared.tree().unwrap().totals().usage.total_tokens,
+        end.usage.total_tokens,
+        "the parent counts it"
+    );
     let ends = within("stop", family.stop(&["agent-1"], "not needed", STOP_GRACE, WorktreeFate::Patch)).await.unwrap();
     assert_eq!(ends[0].outcome, Outcome::Done);
     assert_eq!(family.status()[0].state, SiblingState::Gone);
@@ -97,7 +101,8 @@ async fn a_message_to_an_idle_sibling_is_its_next_task_and_to_a_working_one_part
     let slow = json!([{"text": "{{lastUser}}!", "pace": {"delayMs": 200}}]);
     let bench = bench(script(json!(["x"]), slow)).await;
     let family = family(&bench);
-    let spec = SiblingSpec { prompt: Some("You are a child".into()), name: Some("ann".into()), ..SiblingSpec::of_task("one") };
+    let spec =
+        SiblingSpec { prompt: Some("You are a child".into()), name: Some("ann".into()), ..SiblingSpec::of_task("one") };
     family.spawn(spec).await.unwrap();
     let queued = family.send("ann", "two", SendMode::Steer).await.unwrap();
     assert_eq!(queued, Receipt::Queued { task: 1 });

@@ -89,7 +89,8 @@ async fn a_family_of_a_hundred_with_hung_tools_is_stopped_within_a_second() {
 
 #[tokio::test(start_paused = true)]
 async fn a_stop_takes_what_is_below_along_and_a_wait_for_it_ends() {
-    let deep = json!([{"calls": [call("agent_spawn", json!({"task": "deeper", "prompt": "You are a grandchild"}))]}, "x"]);
+    let deep =
+        json!([{"calls": [call("agent_spawn", json!({"task": "deeper", "prompt": "You are a grandchild"}))]}, "x"]);
     let turns = json!({
         "turns": ["x"],
         "scenes": [
@@ -134,7 +135,11 @@ async fn a_shutdown_stores_how_siblings_ended_before_their_parent_goes() {
     assert_eq!(kinds, [false, true], "spawned, ended");
 }
 
-async fn grouped(strategy: Strategy, specs: &[SiblingSpec], turns: serde_json::Value) -> (GroupReport, Vec<SiblingState>) {
+async fn grouped(
+    strategy: Strategy,
+    specs: &[SiblingSpec],
+    turns: serde_json::Value,
+) -> (GroupReport, Vec<SiblingState>) {
     let bench = bench(turns).await;
     let family = family(&bench);
     let policy = RestartPolicy::actors(RestartKind::Transient);

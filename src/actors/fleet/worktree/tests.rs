@@ -1,5 +1,8 @@
 use super::*;
-use crate::protocol::{EntryId, sibling::{SiblingId, SiblingSpec}};
+use crate::protocol::{
+    EntryId,
+    sibling::{SiblingId, SiblingSpec},
+};
 
 fn repository() -> tempfile::TempDir {
     let dir = tempfile::tempdir().unwrap();
