@@ -227,11 +227,13 @@ fn sources_name_no_machine_and_hold_no_stubs() {
 /// Who writes to standard output and standard error. Others say things through `actors::front`, which lets no text of
 /// a model or a file act on a terminal; the log's writer escapes what it writes, and the last asks for sizes and kinds.
 ///
-/// The screen's `tty` takes the stream for what it is: a terminal. Frames hold no text that acts on one.
-const WRITERS: [&str; 7] = [
+/// The screen's `tty` takes the stream for what it is: a terminal. Frames hold no text that acts on one, and neither do the
+/// lines that `top` draws again and again.
+const WRITERS: [&str; 8] = [
     "src/actors/front/printer.rs",
     "src/actors/front/stdout.rs",
     "src/actors/front/voice.rs",
+    "src/cli/live/top.rs",
     "src/cli/logging.rs",
     "src/cli/mode.rs",
     "src/cli/run.rs",

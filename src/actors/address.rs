@@ -7,6 +7,7 @@ use std::{
         Arc, LazyLock, PoisonError, RwLock,
         atomic::{AtomicU64, AtomicUsize, Ordering},
     },
+    time::Instant,
 };
 
 use dashmap::DashMap;
@@ -24,11 +25,16 @@ pub struct Gauge {
     pub sent: AtomicU64,
     /// Messages that it has handled.
     pub handled: AtomicU64,
+    /// When it began.
+    pub began: Instant,
     actor: ActorCell,
 }
 
 /// Gauges of all actors of the process that were not seen to end: read by whoever shows the tree, never needed to run.
 static GAUGES: LazyLock<DashMap<ActorId, Arc<Gauge>>> = LazyLock::new(DashMap::new);
+
+/// How often actors were started again, by kind and label: of those that never were, nothing is kept.
+static RESTARTS: LazyLock<DashMap<(String, String), u64>> = LazyLock::new(DashMap::new);
 
 /// How many gauges there may be before those of dead actors are cleared away. Nobody sees the end of an actor whose
 /// supervisor died with it.
@@ -42,7 +48,14 @@ impl Gauge {
             CLEAR_ABOVE.store(64.max(2 * GAUGES.len()), Ordering::Relaxed);
         }
         let id = actor.get_id();
-        let gauge = Arc::new(Self { kind, label, sent: AtomicU64::new(0), handled: AtomicU64::new(0), actor });
+        let gauge = Arc::new(Self {
+            kind,
+            label,
+            sent: AtomicU64::new(0),
+            handled: AtomicU64::new(0),
+            began: Instant::now(),
+            actor,
+        });
         GAUGES.insert(id, gauge.clone());
         gauge
     }
@@ -50,6 +63,29 @@ impl Gauge {
     /// Forgets an actor that is gone.
     pub(super) fn close(id: ActorId) {
         GAUGES.remove(&id);
+    }
+
+    /// Counts that an actor of this kind and label is started again.
+    pub(super) fn count_restart(kind: &str, label: &str) {
+        *RESTARTS.entry((kind.to_owned(), label.to_owned())).or_default() += 1;
+    }
+
+    /// How often actors of this label, of whatever kind, were started again: of an agent, all its parts.
+    #[must_use]
+    pub fn restarts_of(label: &str) -> u64 {
+        RESTARTS.iter().filter(|entry| entry.key().1 == label).map(|entry| *entry.value()).sum()
+    }
+
+    /// How often one in its place was started again.
+    #[must_use]
+    pub fn restarts(&self) -> u64 {
+        RESTARTS.get(&(self.kind.to_owned(), self.label.clone())).map_or(0, |count| *count)
+    }
+
+    /// Who supervises it.
+    #[must_use]
+    pub fn supervisor(&self) -> Option<ActorId> {
+        self.actor.try_get_supervisor().map(|above| above.get_id())
     }
 
     /// The gauge of a living actor.

@@ -15,6 +15,7 @@ mod household;
 mod lookout;
 mod mail;
 mod making;
+pub mod renewing;
 mod spawner;
 mod spawning;
 mod stopping;
@@ -80,6 +81,13 @@ pub enum FleetMsg {
     SettleOver(Arc<str>),
     /// Something about siblings.
     Family(Box<FamilyMsg>),
+    /// Start an agent again from its session's leaf, whatever it does.
+    Renew {
+        /// Which.
+        agent: Arc<str>,
+        /// Who wants to know.
+        reply: ReplyTo,
+    },
 }
 
 /// An agent to be opened.
@@ -238,6 +246,7 @@ impl Actor for Fleet {
             FleetMsg::Idle(agent) => state.farewell(&myself, &agent).await,
             FleetMsg::Family(message) => state.family(&myself, *message).await,
             FleetMsg::SettleOver(agent) => state.ready(&agent),
+            FleetMsg::Renew { agent, reply } => state.renew(&myself, &agent, reply).await,
         }
         Ok(())
     }

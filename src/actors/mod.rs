@@ -14,6 +14,7 @@
 //! | [`team`] | agents that work by a plan that stands in a file |
 //! | [`front`] | those who give agents work and show what they do |
 //! | [`turn`], [`turn_io`], [`queues`], [`batch`], [`retry`], [`rounds`], [`resume`], [`route_facts`], [`job_news`], [`navigation`], [`restart`] | pure: the turn loop's machine and its parts, the restart policy |
+//! | [`supervision`] | the live tree of actors and agents, for those who show it |
 //! | [`address`], [`reply`], [`spawn`], [`subscriber`], [`shared`], [`trace`] | how actors are addressed, answered, started and watched; what those of an agent share |
 
 pub mod account;
@@ -64,6 +65,7 @@ pub mod spawn;
 mod spending;
 pub mod store_check;
 pub mod subscriber;
+pub mod supervision;
 pub mod team;
 #[cfg(test)]
 mod testing;

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use ractor::{Actor, ActorProcessingErr, ActorRef};
 use tokio_stream::StreamExt;
-use tracing::{Instrument, Span};
+use tracing::{Instrument, Span, field::Empty};
 
 use super::{
     address::Recipient,
@@ -65,8 +65,10 @@ impl Actor for ProviderStream {
         (): &mut (),
     ) -> Result<(), ActorProcessingErr> {
         let (parent, model) = (&work.span, &work.request.model);
-        let span =
-            tracing::info_span!(parent: parent, "call", provider = model.provider, model = model.id, api = model.api);
+        let span = tracing::info_span!(
+            parent: parent, "call", provider = model.provider, model = model.id, api = model.api,
+            input_tokens = Empty, output_tokens = Empty, finish = Empty, error = Empty,
+        );
         relay(work).instrument(span).await;
         myself.stop(None);
         Ok(())
@@ -127,6 +129,7 @@ async fn relay(work: StreamWork) {
         (Arc::new(message), Some(Failure::new(FailureClass::ProtocolError, text)))
     });
     let (message, failure) = spending.end(message, failure);
+    note(&Span::current(), &message, failure.as_ref());
     let fallback = account(&shared, &model.reference(), failure.as_ref(), routed.as_ref());
     // When the loop is gone, so is this worker: its death is under way.
     let hidden = failure.is_none() && is_silent_overflow(&message, model.context_window);
@@ -139,6 +142,20 @@ async fn relay(work: StreamWork) {
     let short =
         failure.is_none() && message.tool_calls().next().is_none() && is_recoverable_length(&message, model.max_tokens);
     let _ = to.deliver(Input::Answered { work, message, failure, started, fallback, overflow, short });
+}
+
+/// Notes in the call's span what it came to: numbers and words of ours, nothing that was said.
+fn note(span: &Span, message: &AssistantMessage, failure: Option<&Failure>) {
+    let usage = &message.usage;
+    span.record("input_tokens", usage.input + usage.cache_read + usage.cache_write);
+    span.record("output_tokens", usage.output);
+    match failure {
+        Some(failure) => span.record("error", failure.class.name()),
+        None => {
+            let finish = serde_json::to_value(message.stop_reason).unwrap_or_default();
+            span.record("finish", finish.as_str().unwrap_or_default())
+        }
+    };
 }
 
 /// Notes what an answer says about its model for all agents of the process. True when the request failed because its

@@ -51,9 +51,28 @@ pub trait FrontFactory: Send + Sync {
     }
 }
 
+/// Something that runs beside the front, and whose death harms nothing: it is not started again.
+pub struct Service(Box<dyn FnOnce(ActorCell) -> FrontStart<'static> + Send>);
+
+impl Service {
+    /// What `start` starts below its argument.
+    #[must_use]
+    pub fn new(start: impl FnOnce(ActorCell) -> FrontStart<'static> + Send + 'static) -> Self {
+        Self(Box::new(start))
+    }
+}
+
+impl std::fmt::Debug for Service {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Service")
+    }
+}
+
 /// What the root is told.
 #[derive(Debug)]
 pub enum RuntimeMsg {
+    /// Start something that runs beside the front.
+    Serve(Service),
     /// A child is gone.
     Gone(ActorId, Exit),
     /// The wait before a restart is over.
@@ -147,6 +166,11 @@ impl Actor for Runtime {
         state: &mut RuntimeState,
     ) -> Result<(), ActorProcessingErr> {
         match message {
+            RuntimeMsg::Serve(Service(start)) => {
+                if let Err(exit) = start(myself.get_cell()).await {
+                    tracing::warn!(cause = exit.cause(), "a service did not start");
+                }
+            }
             RuntimeMsg::Gone(id, exit) => {
                 let Some(at) = state.running.iter().position(|(known, _)| *known == id) else { return Ok(()) };
                 let part = state.running.remove(at).1;
@@ -274,6 +298,11 @@ impl RuntimeHandle {
         let args = RuntimeArgs { extensions: RunningExtensions::new(extensions), agents, parts, front, exit: sender };
         let root = spawn_root("Runtime", Runtime, args).await?;
         Ok(Self { root, exit: Mutex::new(Some(exit)) })
+    }
+
+    /// Starts something that runs beside the front.
+    pub fn serve(&self, service: Service) {
+        self.root.tell(RuntimeMsg::Serve(service));
     }
 
     /// Begins the orderly end with this exit code.

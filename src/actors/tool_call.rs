@@ -4,7 +4,7 @@
 use std::{sync::Arc, time::Instant};
 
 use ractor::{Actor, ActorProcessingErr, ActorRef};
-use tracing::{Instrument, Span};
+use tracing::{Instrument, Span, field::Empty};
 
 use super::{address::Addr, chain::Chain, shared::AgentShared, tool_batch::BatchMsg};
 use crate::{
@@ -44,7 +44,10 @@ impl Actor for ToolCallWorker {
 
     async fn handle(&self, myself: ActorRef<ToolWork>, work: ToolWork, (): &mut ()) -> Result<(), ActorProcessingErr> {
         let parent = &work.span;
-        let span = tracing::info_span!(parent: parent, "tool", tool = work.tool.declaration().name, place = work.place);
+        let span = tracing::info_span!(
+            parent: parent, "tool", tool = work.tool.declaration().name, place = work.place,
+            call = work.context.tool_call_id, failed = Empty,
+        );
         run(work).instrument(span).await;
         myself.stop(None);
         Ok(())
@@ -62,6 +65,7 @@ async fn run(work: ToolWork) {
         shared.report_failures(AskPoint::ToolResult, walked.failures);
         output = walked.value;
     }
+    Span::current().record("failed", output.is_error);
     let duration_ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
     batch.tell(BatchMsg::Finished { place, output: Box::new(output), duration_ms });
 }

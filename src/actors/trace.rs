@@ -13,7 +13,7 @@ use std::{
 use ractor::ActorId;
 use serde_json::{Value, json};
 
-use super::restart::Exit;
+use super::{address::Gauge, restart::Exit};
 use crate::protocol::time::{iso, now_ms};
 
 static FILE: OnceLock<Mutex<File>> = OnceLock::new();
@@ -48,6 +48,7 @@ pub(super) fn ended(kind: &str, label: &str, id: ActorId, exit: &Exit) {
 }
 
 pub(super) fn restarted(kind: &str, label: &str, cause: &str, wait: Duration) {
+    Gauge::count_restart(kind, label);
     write(
         || json!({"event": "restart", "actor": kind, "label": label, "cause": cause, "waitMs": wait.as_millis() as u64}),
     );

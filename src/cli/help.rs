@@ -19,6 +19,8 @@ Usage: troupe [FLAGS] [--] [@FILE…] [MESSAGE…]
        troupe runs [list|show|logs|stop|resume] …
        troupe acp [flags]
        troupe team run|check FILE.toml | compare DIR…
+       troupe top [PID|RUN] [--once] [--json]
+       troupe attach [PID|RUN]
        troupe mcp list [--json]
        troupe auth login|logout PROVIDER
        troupe auth check|print-api-key|print-bearer-token --provider NAME | --model PATTERN
@@ -29,7 +31,7 @@ Without -p, and with a terminal on both sides, the messages begin an interactive
 Text that is piped in goes in front of the first message, and so do the files named with @.
 Flags take their value as the next word or behind =. Behind -- every word is a message or an @FILE.
 `troupe COMMAND --help` explains a command: install, remove, list, undo, sessions, run, runs, acp,
-team, auth, mcp, permissions.
+team, top, attach, auth, mcp, permissions.
 ";
 
 const TAIL: &str = "
@@ -130,9 +132,22 @@ mod tests {
         for (short, long) in MULTI_LETTER {
             assert!(help.contains(&format!("  {short}, --{long}")), "{short}");
         }
-        for command in
-            ["install", "remove", "list", "undo", "sessions", "run", "runs", "acp", "auth", "mcp", "permissions"]
-        {
+        for command in [
+            "install",
+            "remove",
+            "list",
+            "undo",
+            "sessions",
+            "run",
+            "runs",
+            "acp",
+            "team",
+            "top",
+            "attach",
+            "auth",
+            "mcp",
+            "permissions",
+        ] {
             assert!(help.lines().any(|line| line.contains(&format!("troupe {command}"))), "{command}");
         }
         for line in help.lines() {

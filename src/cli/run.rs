@@ -12,7 +12,7 @@ use super::{
     auth,
     env::{self, Environment},
     exit::Exit,
-    export, files, first_message, help, listing,
+    export, files, first_message, help, listing, live,
     mode::{Mode, Terminals},
     notices, packages, permissions, runs, sessions,
     start::{self, StartError},
@@ -41,7 +41,10 @@ pub fn main_with(extensions: ExtensionRegistry) -> ExitCode {
         Ok(environment) => environment,
         Err(error) => return fail(&error.to_string()).into(),
     };
-    run(&environment, extensions).into()
+    let exit = run(&environment, extensions);
+    #[cfg(feature = "otlp")]
+    super::otlp::finish();
+    exit.into()
 }
 
 fn run(environment: &Environment, extensions: ExtensionRegistry) -> Exit {
@@ -77,6 +80,8 @@ fn run_subcommand(environment: &Environment, command: Subcommand, extensions: Ex
         Subcommand::Run(command) => runs::run(environment, command, extensions),
         Subcommand::Runs(command) => runs::manage::run(environment, command, extensions),
         Subcommand::Team(command) => team::run(environment, command, &extensions),
+        Subcommand::Top(args) => live::top::run(environment, &args),
+        Subcommand::Attach(args) => live::attach::run(environment, &args),
     }
 }
 

@@ -5,6 +5,7 @@ use std::{path::PathBuf, sync::Arc};
 use super::{
     args::{HiArgs, OnDenied, SessionChoice},
     base::{self, Base},
+    control::{is_wanted, offer, offered_of},
     env::Environment,
     exit::Exit,
     interactive::ScreenFactory,
@@ -19,6 +20,7 @@ use crate::{
         agent_factory::MadeAgent,
         fleet::Agents,
         front::{
+            control::Offered,
             printer::{DENIED, NOT_SAVED, PrintMode, PrinterFactory},
             rpc::RpcFactory,
             voice,
@@ -147,6 +149,8 @@ async fn serve(
 ) -> Result<Exit, StartError> {
     let MadeAgent { shared } = agent;
     let observers = shared.config.observers.clone();
+    let name = if mode == Mode::Rpc { "rpc" } else { "print" };
+    let offered = is_wanted(&base.args, &shared, false).then(|| offered_of(name, None, shared.clone()));
     let front: Arc<dyn FrontFactory> = match mode {
         Mode::Rpc => {
             // Extensions may ask as soon as they run.
@@ -160,14 +164,16 @@ async fn serve(
             let ask_trust = (!left_out.is_empty()).then_some(left_out);
             let screens = ScreenFactory::new(base.clone(), shared, FirstWords { prompts, command, ask_trust });
             let memory = screens.memory();
-            let ended = run_front(base, observers, Arc::new(screens)).await;
+            let offered = Offered { front: "terminal", run: None, agent: memory.front() };
+            let offered = is_wanted(&base.args, &memory.agent(), true).then_some(offered);
+            let ended = run_offered(base, observers, Arc::new(screens), offered).await;
             if let Some(words) = memory.last_words().filter(|_| ended.is_ok()) {
                 voice::say(&words);
             }
             return ended;
         }
     };
-    run_front(base, observers, front).await
+    run_offered(base, observers, front, offered).await
 }
 
 /// Runs a front to its end, or to that of a signal.
@@ -176,13 +182,25 @@ pub(super) async fn run_front(
     observers: Vec<Observer>,
     front: Arc<dyn FrontFactory>,
 ) -> Result<Exit, StartError> {
+    run_offered(base, observers, front, None).await
+}
+
+/// The same of a process that offers a control socket.
+pub(super) async fn run_offered(
+    base: &Base,
+    observers: Vec<Observer>,
+    front: Arc<dyn FrontFactory>,
+    offered: Option<Offered>,
+) -> Result<Exit, StartError> {
     let signals = signals::Watch::begin();
     let runtime = RuntimeHandle::start(observers, Agents::default(), Slot::default(), front)
         .await
         .map_err(|exit| StartError::Failed(format!("the runtime did not start: {}", exit.cause())))?;
     let runtime = Arc::new(runtime);
     signals.serve(&runtime);
+    let socket = offered.and_then(|offered| offer(&runtime, &base.environment.user_dir, offered));
     let code = exit_of(runtime.wait().await);
+    drop(socket);
     Ok(base.saved_at_last(code))
 }
 

@@ -1,10 +1,11 @@
-//! Commands that come as the first word: `run …`, `runs …`, `team …`, `acp …`, `mcp …`, `auth …`, `undo …`,
-//! `permissions …`, `sessions …` and the package commands.
+//! Commands that come as the first word: `run …`, `runs …`, `team …`, `top`, `attach`, `acp …`, `mcp …`, `auth …`,
+//! `undo …`, `permissions …`, `sessions …` and the package commands.
 
 use super::{
     acp::{self, AcpArgs},
     auth::args::{self as auth, AuthCommand},
     exit::Exit,
+    live::args::{self as live, AttachArgs, TopArgs},
     packages::args::{self as packages, PackagesCommand},
     permissions::{self, PermissionsCommand},
     runs::args::{self as runs, RunCommand, RunsCommand},
@@ -39,6 +40,10 @@ pub enum Subcommand {
     Runs(RunsCommand),
     /// `team …`: run a team file, look at one, compare results.
     Team(TeamCommand),
+    /// `top …`: the live supervision tree.
+    Top(TopArgs),
+    /// `attach …`: look at another process, and steer it.
+    Attach(AttachArgs),
     /// Print this text, exit 0: the usage of a command.
     Usage(String),
 }
@@ -103,6 +108,8 @@ pub fn parse(argv: &[String]) -> Option<Result<Subcommand, SubcommandError>> {
         "run" => Some(runs::parse_run(&rest)),
         "runs" => Some(runs::parse_runs(&rest)),
         "team" => Some(team::parse(&rest)),
+        "top" => Some(live::top(&rest)),
+        "attach" => Some(live::attach(&rest)),
         "update" | "config" => Some(Err(SubcommandError::NotAvailable(first.clone()))),
         _ => None,
     }

@@ -28,6 +28,7 @@ pub mod section;
 pub mod session_change;
 pub mod sibling;
 pub mod stream;
+pub mod supervision;
 pub mod system;
 pub mod time;
 pub mod tokens;

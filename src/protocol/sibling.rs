@@ -317,7 +317,7 @@ pub struct SiblingStatus {
     /// What it and those below it have used.
     pub spent: Spent,
     /// What it may use.
-    #[serde(skip_serializing_if = "Budget::is_unlimited")]
+    #[serde(default, skip_serializing_if = "Budget::is_unlimited")]
     pub budget: Budget,
     /// The tool that runs; the first, when several do.
     #[serde(skip_serializing_if = "Option::is_none")]

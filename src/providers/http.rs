@@ -48,11 +48,7 @@ pub fn set_proxy(url: Option<String>) {
 /// # Errors
 /// When the client cannot be set up: certificates that cannot be read, a proxy address that is none.
 pub(crate) fn client_for(url: &Url, connect: Option<Duration>) -> Result<Client, Failure> {
-    let proxy = PROXY.lock().unwrap_or_else(PoisonError::into_inner).clone();
-    // A proxy in the environment is there to reach other machines; one that the user chose here counts for all.
-    let direct = proxy.is_none() && is_this_machine(host(url));
-    let tls = url.scheme() != "http" || (!direct && proxy_needs_tls(proxy.as_deref()));
-    let kind = Kind { tls, connect, direct };
+    let (kind, proxy) = kind_for(url, connect);
     let mut clients = CLIENTS.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some((_, client)) = clients.iter().find(|(known, _)| *known == kind) {
         return Ok(client.clone());
@@ -60,6 +56,25 @@ pub(crate) fn client_for(url: &Url, connect: Option<Duration>) -> Result<Client,
     let client = build(kind, proxy.as_deref())?;
     clients.push((kind, client.clone()));
     Ok(client)
+}
+
+/// A client for a URL that nobody else has: for a runtime that ends before others do, or after them.
+///
+/// # Errors
+/// See [`client_for`].
+#[cfg(feature = "otlp")]
+pub(crate) fn fresh_client(url: &Url, connect: Option<Duration>) -> Result<Client, Failure> {
+    let (kind, proxy) = kind_for(url, connect);
+    build(kind, proxy.as_deref())
+}
+
+/// What a client for a URL must be able to do, and the proxy that it goes through.
+fn kind_for(url: &Url, connect: Option<Duration>) -> (Kind, Option<String>) {
+    let proxy = PROXY.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    // A proxy in the environment is there to reach other machines; one that the user chose here counts for all.
+    let direct = proxy.is_none() && is_this_machine(host(url));
+    let tls = url.scheme() != "http" || (!direct && proxy_needs_tls(proxy.as_deref()));
+    (Kind { tls, connect, direct }, proxy)
 }
 
 /// The host of a URL, an IPv6 address without its brackets; empty when there is none.

@@ -21,6 +21,7 @@
 //! | [`view`] | the model as a frame |
 
 pub mod cache_watch;
+pub mod cards;
 pub mod commands;
 pub mod complete;
 pub mod editor;

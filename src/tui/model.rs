@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::{
     cache_watch::CacheWatch,
+    cards::Cards,
     complete::Menu,
     editor::Editor,
     facts::AgentFacts,
@@ -100,6 +101,8 @@ pub struct Model {
     pub running_since: Option<u64>,
     /// The wait before a retry.
     pub retry: Option<Retry>,
+    /// Which agents below this one have a card.
+    pub cards: Cards,
     /// Whether prompts are in the provider's cache.
     pub cache_watch: CacheWatch,
     /// The conversation.
@@ -177,6 +180,7 @@ impl Model {
             view: View::default(),
             running_since: None,
             retry: None,
+            cards: Cards::default(),
             cache_watch: CacheWatch::default(),
             transcript: Transcript::default(),
             editor: {
@@ -248,6 +252,7 @@ impl Model {
             || self.flash.is_some()
             || self.unasked().is_some()
             || self.transcript.is_moving()
+            || self.cards.is_moving()
             || self.overlays.last().is_some_and(|overlay| overlay.is_moving())
     }
 

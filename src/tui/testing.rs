@@ -14,7 +14,12 @@ use super::{
     view,
 };
 use crate::{
-    protocol::{Event, Published, ThinkingLevel, event::Seq, permission::PermissionMode},
+    protocol::{
+        Event, ModelRef, Published, ThinkingLevel,
+        event::Seq,
+        permission::PermissionMode,
+        sibling::{Budget, SiblingId, SiblingState, SiblingStatus, Spent},
+    },
     providers::{
         catalogue::{Catalogue, LiveCatalogue},
         environment::Environment,
@@ -61,6 +66,32 @@ pub fn surroundings() -> Surroundings {
         fullscreen: true,
         offline: false,
         notices: Vec::new(),
+    }
+}
+
+/// A sibling of this id that works.
+///
+/// # Panics
+/// It is no id.
+pub fn sibling(id: &str) -> SiblingStatus {
+    let id = SiblingId::parse(id).expect("an id of an agent");
+    SiblingStatus {
+        parent_id: id.parent().expect("an agent below another"),
+        depth: id.depth(),
+        id,
+        name: None,
+        role: "sibling".to_owned(),
+        state: SiblingState::Running,
+        task: 1,
+        title: "look around".to_owned(),
+        model: Some(ModelRef { provider: "acme".into(), model_id: "alpha".into() }),
+        spent: Spent { tokens: 12_345, cost: 0.0123, turns: 2, seconds: 0.0, spawns: 0 },
+        budget: Budget::default(),
+        tool: None,
+        last_line: String::new(),
+        outcome: None,
+        session_file: None,
+        worktree: None,
     }
 }
 

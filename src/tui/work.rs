@@ -2,6 +2,7 @@
 //!
 //! | file | what |
 //! |---|---|
+//! | [`agents`] | the agents below this one |
 //! | [`clipboard`] | what the clipboard holds |
 //! | [`cost`] | what the session has cost |
 //! | [`transfer`] | export, import, share |
@@ -12,6 +13,7 @@
 //! | [`report`] | reports of faults |
 //! | [`trust`] | what is known of the trust in the project |
 
+pub mod agents;
 pub mod clipboard;
 pub mod cost;
 pub mod diff;
@@ -28,6 +30,7 @@ use std::{path::PathBuf, sync::Arc};
 use serde_json::Value;
 
 use self::{
+    agents::{AgentsDone, AgentsWork},
     clipboard::Pasted,
     diff::DiffOf,
     doctor::{Finding, Patient},
@@ -128,6 +131,8 @@ pub enum Work {
     ReadSettings,
     /// Look what needs trust in the project, and whether it has it.
     TrustFacts,
+    /// Look at the agents below this one, or do something to one.
+    Agents(AgentsWork),
 }
 
 /// Files that are looked for.
@@ -201,6 +206,8 @@ pub enum WorkDone {
     TrustFacts(TrustFacts),
     /// What the files of settings say, and what is in force.
     SettingsRead(Box<Settings>, Value),
+    /// What there is about agents.
+    Agents(AgentsDone),
 }
 
 impl Work {
@@ -238,6 +245,7 @@ impl Work {
             Self::Rules => "rules",
             Self::ReadSettings => "settings",
             Self::TrustFacts => "trust",
+            Self::Agents(_) => "agents",
         }
     }
 
@@ -297,6 +305,7 @@ impl Work {
                     context.send(WorkDone::Forks(fork::messages(&tree)));
                 }
             }
+            Self::Agents(agents) => agents.run(context),
             Self::Tools => context.send(WorkDone::Tools(tools::tools_of(&context.shared))),
             Self::Rules => context.send(WorkDone::Rules(context.shared.config.permissions.rules().into())),
             Self::ReadSettings => {

@@ -129,7 +129,7 @@ impl Sandbox {
 
     /// Another program that takes the binary's arguments: one of the examples.
     pub fn command_of(&self, program: impl AsRef<OsStr>, args: &[&str]) -> Command {
-        const CHOOSES: [&str; 13] = [
+        const CHOOSES: [&str; 16] = [
             "--model",
             "--provider",
             "--continue",
@@ -144,6 +144,8 @@ impl Sandbox {
             "acp",
             "runs",
             "team",
+            "top",
+            "attach",
         ];
         let mut command = Command::new(program);
         if !args.iter().any(|arg| CHOOSES.contains(arg)) {

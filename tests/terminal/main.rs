@@ -2,6 +2,7 @@
 //!
 //! | file | what |
 //! |---|---|
+//! | `agents` | the agents below the one in front |
 //! | `start` | the first screen, questions to the terminal, what was typed too early |
 //! | `typing`, `editing`, `paste`, `completion` | the editor |
 //! | `conversation`, `tools`, `shell_commands` | answers, calls and commands |
@@ -21,6 +22,7 @@ mod support;
 #[path = "../support/terminal/mod.rs"]
 mod terminal;
 
+mod agents;
 mod completion;
 mod conversation;
 mod editing;

@@ -11,10 +11,12 @@
 //! | [`sibling_work`] | the worker for commands about siblings |
 //! | [`page`], [`exporter`] | a session as a page, and the worker that writes it |
 //! | [`acp`] | the Agent Client Protocol: editors, several sessions |
+//! | [`control`] | the socket by which others look at this process, steer and stop |
 //! | [`stdin`], [`rpc`], [`rpc_data`], `rpc_pending`, [`rpc_stats`], [`rpc_stream`] | RPC mode |
 
 pub mod acp;
 pub mod client;
+pub mod control;
 pub mod exporter;
 pub mod page;
 pub mod printer;

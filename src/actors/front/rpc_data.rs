@@ -40,6 +40,10 @@ pub fn answer(shared: &AgentShared, view: &View, question: &RpcCommand) -> Resul
             let plan_mode = shared.selection().plan_mode;
             ResponseData::Permissions(Box::new(PermissionsInfo { mode, rules, plan_mode }))
         }
+        RpcCommand::GetSupervisionTree => {
+            ResponseData::Supervision(Box::new(crate::actors::supervision::look(shared, "rpc")))
+        }
+        RpcCommand::Subscribe { .. } => return Err("This client is told of all events already.".into()),
         RpcCommand::GetCommands => ResponseData::Commands(extension_commands::all(shared)),
         other => return Err(format!("The command {} is not available in this version.", other.name())),
     }))

@@ -7,7 +7,7 @@ use ractor::{Actor, ActorProcessingErr, ActorRef};
 use crate::{
     actors::{
         fleet::family::{Family, STOP_GRACE},
-        reply::ReplyTo,
+        reply::{CommandResult, ReplyTo},
     },
     protocol::{
         CommandError, Reply,
@@ -44,14 +44,21 @@ impl Actor for SiblingWork {
         (): &mut (),
     ) -> Result<(), ActorProcessingErr> {
         let SiblingJob { family, command, reply } = job;
-        let result = carry_out(&family, command).await;
-        reply.send(match result {
-            Ok(done) => Ok(Reply::Sibling(Box::new(done))),
-            Err(SiblingError::Lost) => Err(CommandError::Lost),
-            Err(error) => Err(CommandError::Refused(error.to_string())),
-        });
+        reply.send(answer(&family, command).await);
         myself.stop(None);
         Ok(())
+    }
+}
+
+/// Carries out a command about the agents of a family; the answer for whoever sent it.
+///
+/// # Errors
+/// Why it was not carried out.
+pub async fn answer(family: &Family, command: SiblingCommand) -> CommandResult {
+    match carry_out(family, command).await {
+        Ok(done) => Ok(Reply::Sibling(Box::new(done))),
+        Err(SiblingError::Lost) => Err(CommandError::Lost),
+        Err(error) => Err(CommandError::Refused(error.to_string())),
     }
 }
 

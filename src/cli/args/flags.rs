@@ -277,6 +277,12 @@ pub struct DiagnosisFlags {
     /// Write the program's log into this file
     #[arg(long, value_name = "FILE")]
     pub log_file: Option<String>,
+    /// Offer a control socket, for troupe top and troupe attach, also when there is no terminal
+    #[arg(long, overrides_with = "no_control")]
+    pub control: bool,
+    /// Offer no control socket
+    #[arg(long, overrides_with = "control")]
+    pub no_control: bool,
 }
 
 /// A key that no log and no error may show.

@@ -193,6 +193,8 @@ pub struct HiArgs {
     pub trace_file: Option<PathBuf>,
     /// `--log-file`.
     pub log_file: Option<PathBuf>,
+    /// `--control` or `--no-control`.
+    pub control: Option<bool>,
     /// What is wrong without being a reason to stop.
     pub warnings: Vec<String>,
 }
@@ -275,6 +277,11 @@ impl HiArgs {
             cassette,
             trace_file: path(low.diagnosis.trace_file),
             log_file: path(low.diagnosis.log_file),
+            control: match (low.diagnosis.control, low.diagnosis.no_control) {
+                (true, _) => Some(true),
+                (false, true) => Some(false),
+                (false, false) => None,
+            },
             warnings,
         })
     }

@@ -193,6 +193,8 @@ fn every_flag_reads_its_value_in_each_form() {
         ("--print", "-p", |a| a.output.print),
         ("--replay-strict", "", |a| a.diagnosis.replay_strict),
         ("--verbose", "", |a| a.output.verbose),
+        ("--control", "", |a| a.diagnosis.control),
+        ("--no-control", "", |a| a.diagnosis.no_control),
         ("--read-only", "", |a| a.session.read_only),
         ("--help", "-h", |a| a.output.help),
         ("--version", "-v", |a| a.output.version),

@@ -194,6 +194,13 @@ pub enum RpcCommand {
         /// The name; none clears it.
         label: Option<String>,
     },
+    /// The live supervision tree. Not one of pi's.
+    GetSupervisionTree,
+    /// Be told of events, or not any more. Not one of pi's.
+    Subscribe {
+        /// Be told.
+        events: bool,
+    },
     /// Something about the agents below this one. Not one of pi's.
     Sibling(SiblingCommand),
 }
@@ -245,6 +252,8 @@ impl RpcCommand {
             Self::GetCheckpoints => "get_checkpoints",
             Self::NavigateTree(_) => "navigate_tree",
             Self::SetLabel { .. } => "set_label",
+            Self::GetSupervisionTree => "get_supervision_tree",
+            Self::Subscribe { .. } => "subscribe",
             Self::Sibling(command) => siblings::name(command),
         }
     }
@@ -353,6 +362,8 @@ impl RpcCommand {
             "set_label" => {
                 Self::SetLabel { target_id: fields.text("targetId")?.into(), label: fields.optional_text("label")? }
             }
+            "get_supervision_tree" => Self::GetSupervisionTree,
+            "subscribe" => Self::Subscribe { events: fields.optional("events", "true or false")?.unwrap_or(true) },
             _ => return Ok(None),
         }))
     }

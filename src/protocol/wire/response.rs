@@ -18,6 +18,7 @@ use crate::protocol::{
     navigation::Navigated,
     permission::PermissionsInfo,
     sibling::SiblingReply,
+    supervision::Supervision,
 };
 
 /// The answer to a request.
@@ -154,6 +155,8 @@ pub enum ResponseData {
     Checkpoints(Vec<CheckpointInfo>),
     /// `navigate_tree`.
     Navigated(Box<Navigated>),
+    /// `get_supervision_tree`.
+    Supervision(Box<Supervision>),
     /// The commands about siblings.
     Sibling(Box<SiblingReply>),
 }
@@ -194,6 +197,7 @@ impl ResponseData {
             Self::Text(None) => out.extend_from_slice(b"{}"),
             Self::Undone(report) => write_value(out, report),
             Self::Navigated(navigated) => write_value(out, navigated),
+            Self::Supervision(tree) => write_value(out, tree),
             Self::Sibling(reply) => write_value(out, reply),
             Self::Checkpoints(checkpoints) => record(out).field("checkpoints", checkpoints).end_with(END),
             Self::Commands(commands) => record(out).field("commands", commands).end_with(END),

@@ -192,6 +192,7 @@ pub const SETTINGS: &[Setting] = &[
     row("sandbox.denied", Texts, "[]", Yes),
     row("ssh", Object, "{}", Yes),
     row("ssh.options", Texts, "[]", Yes),
+    row("controlSocket", Flag, "true", Yes),
     row("checkpoints", Object, "{}", Yes),
     row("checkpoints.enabled", Flag, "true", Yes),
     row("checkpoints.required", Flag, "false", Yes),

@@ -84,8 +84,8 @@ fn show(model: &mut Model, title: &'static str, sections: Sections) -> Vec<Effec
 }
 
 /// Where keys count, and how the ids of their actions begin: the longest beginning decides.
-const PLACES: [(&str, &[&str]); 8] = [
-    ("Anywhere", &["app."]),
+const PLACES: [(&str, &[&str]); 9] = [
+    ("Anywhere", &["app.", "app.agents.show"]),
     ("Writing", &["tui.editor."]),
     ("Sending", &["tui.input."]),
     ("The conversation", &["tui.altScreen."]),
@@ -93,6 +93,7 @@ const PLACES: [(&str, &[&str]); 8] = [
     ("Lists of models and thinking levels", &["app.models.", "app.thinking.save"]),
     ("The list of sessions", &["app.session.toggle", "app.session.rename", "app.session.delete"]),
     ("The session's tree", &["app.tree."]),
+    ("The list of agents", &["app.agents."]),
 ];
 
 fn place_of(action: Action) -> Option<&'static str> {

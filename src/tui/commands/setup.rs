@@ -1,4 +1,4 @@
-//! Commands that change how the agent works.
+//! Commands that change how the agent works, and look at what works for it.
 
 use super::SlashCommand;
 use crate::{
@@ -7,6 +7,7 @@ use crate::{
         effect::{Effect, Purpose},
         model::Model,
         overlay::{
+            agents::AgentSelector,
             jobs::JobSelector,
             permissions::{self, PermissionSelector},
             settings::SettingsSelector,
@@ -26,6 +27,7 @@ pub(super) const COMMANDS: &[SlashCommand] = &[
     SlashCommand { name: "tools", argument: "", description: "Choose which tools the model may use", run: tools },
     SlashCommand { name: "skills", argument: "", description: "List the skills", run: skills },
     SlashCommand { name: "jobs", argument: "", description: "Look at background jobs, or end one", run: jobs },
+    SlashCommand { name: "agents", argument: "", description: "Look at agents, steer or stop one", run: agents },
     SlashCommand {
         name: "permissions",
         argument: "[off|allow|ask|deny]",
@@ -67,6 +69,12 @@ fn skills(model: &mut Model, _: &str) -> Vec<Effect> {
 
 fn jobs(model: &mut Model, _: &str) -> Vec<Effect> {
     let (selector, effects) = JobSelector::new(model.now);
+    model.overlays.push(Box::new(selector));
+    effects
+}
+
+fn agents(model: &mut Model, _: &str) -> Vec<Effect> {
+    let (selector, effects) = AgentSelector::new(&model.settings, model.now);
     model.overlays.push(Box::new(selector));
     effects
 }

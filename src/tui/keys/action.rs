@@ -3,7 +3,7 @@
 /// Declares the actions once: variant, id in `keybindings.json`, keys, and what it does in few words.
 macro_rules! actions {
     ($($variant:ident = $id:literal [$($key:literal),*] $does:literal,)*) => {
-        /// Something that a key can do. The ids are pi's.
+        /// Something that a key can do. The ids are pi's, but for the last ones.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         pub enum Action {
             $(#[doc = concat!("`", $id, "`: ", $does, ".")] $variant,)*
@@ -136,6 +136,12 @@ actions! {
     FilterAll = "app.tree.filter.all" ["ctrl+a"] "Show everything in the tree",
     NextFilter = "app.tree.filter.cycleForward" ["ctrl+o"] "Next filter of the tree",
     PreviousFilter = "app.tree.filter.cycleBackward" ["ctrl+shift+o"] "Filter before",
+    // ours
+    ShowAgents = "app.agents.show" ["alt+a"] "Show the agents below this one",
+    SteerAgent = "app.agents.steer" ["ctrl+s"] "Send an agent a message",
+    StopAgent = "app.agents.stop" ["ctrl+d"] "Stop an agent",
+    RestartAgent = "app.agents.restart" ["ctrl+r"] "Start an agent again",
+    PauseAgent = "app.agents.pause" ["ctrl+p"] "Hold an agent, or let it go on",
 }
 
 /// Names that older files have, where they are not the new id without its first words.
@@ -195,8 +201,8 @@ mod tests {
 
     #[test]
     fn every_action_has_an_id_of_its_own_and_keys_that_exist() {
-        assert_eq!(Action::ALL.len(), 90);
-        assert_eq!(Action::ALL.iter().map(|action| action.id()).collect::<HashSet<_>>().len(), 90);
+        assert_eq!(Action::ALL.len(), 95);
+        assert_eq!(Action::ALL.iter().map(|action| action.id()).collect::<HashSet<_>>().len(), 95);
         for action in Action::ALL {
             assert_eq!(Action::from_id(action.id()), Some(*action));
             for key in action.default_keys() {

@@ -8,11 +8,13 @@
 //! | [`models`] | models, their scope, levels of thinking |
 //! | [`session`] | the list of sessions |
 //! | [`tree`] | the session's tree |
+//! | [`agents`] | the agents below this one |
 //! | [`fork`], [`undo`], [`jobs`] | messages to fork before, changes of files, background jobs |
 //! | [`settings`], [`mod@theme`], [`saving`] | settings, the theme, and how selectors save them |
 //! | [`tools`], [`skills`], [`permissions`], [`trust`] | what the agent may use |
 //! | [`mod@confirm`], [`text_view`] | yes or no, and a text to be read |
 
+pub mod agents;
 pub mod confirm;
 pub mod cursor;
 pub mod fork;

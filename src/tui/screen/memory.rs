@@ -5,6 +5,8 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
+use tokio::sync::watch;
+
 use super::ScreenState;
 use crate::{
     actors::shared::AgentShared,
@@ -26,11 +28,11 @@ pub struct FirstWords {
 /// What is known beyond the life of a screen.
 pub struct ScreenMemory {
     remembered: Mutex<Remembered>,
+    /// The agent in front.
+    front: watch::Sender<Arc<AgentShared>>,
 }
 
 pub(super) struct Remembered {
-    /// The agent in front.
-    pub agent: Arc<AgentShared>,
     /// A screen ended in order: all that is to stay on the terminal is there.
     pub left: bool,
     /// It takes commands.
@@ -54,21 +56,32 @@ impl ScreenMemory {
         let FirstWords { prompts, command, ask_trust } = first;
         let (draft, queue) = (Fragment::default(), LocalQueue::default());
         let left = false;
-        let remembered = Remembered { agent, left, opened: false, draft, queue, prompts, first: command, ask_trust };
-        Self { remembered: Mutex::new(remembered) }
+        let remembered = Remembered { left, opened: false, draft, queue, prompts, first: command, ask_trust };
+        Self { remembered: Mutex::new(remembered), front: watch::Sender::new(agent) }
     }
 
     /// The agent in front.
     #[must_use]
     pub fn agent(&self) -> Arc<AgentShared> {
-        self.lock().agent.clone()
+        self.front.borrow().clone()
+    }
+
+    /// The agent in front, as it changes.
+    #[must_use]
+    pub fn front(&self) -> watch::Receiver<Arc<AgentShared>> {
+        self.front.subscribe()
+    }
+
+    /// Another agent is in front.
+    pub(super) fn set_agent(&self, agent: Arc<AgentShared>) {
+        self.front.send_replace(agent);
     }
 
     /// What is to be said when screens ended otherwise than in order: how to go on with the session.
     #[must_use]
     pub fn last_words(&self) -> Option<String> {
         let remembered = self.lock();
-        let facts = AgentFacts::of(&remembered.agent, Arc::default());
+        let facts = AgentFacts::of(&self.agent(), Arc::default());
         let hint = if remembered.left { None } else { rest::resume_hint(&facts) };
         hint.map(|hint| format!("{}\n{hint}\n", rest::RESUME))
     }

@@ -46,7 +46,7 @@ impl ScreenState {
         match &replaced {
             Replaced::Done { agent: MadeAgent { shared }, notices: told, .. } => {
                 self.agent = AgentClient { shared: shared.clone(), fleet: self.parts.fleet.clone() };
-                self.memory.lock().agent = shared.clone();
+                self.memory.set_agent(shared.clone());
                 answer = Ok(Some(shared.id.clone()));
                 notices.clone_from(told);
             }

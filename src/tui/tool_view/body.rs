@@ -55,6 +55,7 @@ impl ToolCallView<'_> {
             "write" => self.text("content").map(|content| self.written(content, width)).unwrap_or_default(),
             "edit" => self.edits(width),
             "bash" | "read" | "grep" | "find" | "ls" => Vec::new(),
+            _ if self.is_about_agents() => self.asked_of_agents(width),
             _ => self.arguments(width),
         }
     }
@@ -100,7 +101,7 @@ impl ToolCallView<'_> {
     }
 
     /// The arguments of a tool that nothing is known of, a row each; all of them in full when expanded.
-    fn arguments(&self, width: usize) -> Vec<StyledLine> {
+    pub(super) fn arguments(&self, width: usize) -> Vec<StyledLine> {
         let muted = self.theme.fg(ThemeColor::Muted);
         let shown = if self.expanded { usize::MAX } else { ARGUMENTS };
         let mut rows = Vec::new();
@@ -139,6 +140,7 @@ impl ToolCallView<'_> {
             "write" | "edit" => Vec::new(),
             "read" => self.file(text, output, width),
             "grep" | "find" | "ls" => self.listing(text, width),
+            _ if self.is_about_agents() => self.told_of_agents(text, output, width),
             _ => self.printed(text, is_error, width),
         };
         for block in output.content {
@@ -244,7 +246,13 @@ impl ToolCallView<'_> {
     }
 
     /// At most so many rows, and behind them that something is left out.
-    fn limited(&self, mut rows: Vec<StyledLine>, most: usize, hidden: usize, width: usize) -> Vec<StyledLine> {
+    pub(super) fn limited(
+        &self,
+        mut rows: Vec<StyledLine>,
+        most: usize,
+        hidden: usize,
+        width: usize,
+    ) -> Vec<StyledLine> {
         if hidden == 0 && rows.len() > most {
             rows.truncate(most);
             rows.extend(self.more("more", width));

@@ -7,6 +7,7 @@
 //! |---|---|
 //! | `title` | the first line: the tool and what it is about |
 //! | `body` | what a call asked for and gave, by tool |
+//! | `agents` | calls of the tools for siblings |
 //! | `excerpt` | the beginning or the end of a long text |
 //! | `ending` | what tools say below their output |
 
@@ -22,6 +23,7 @@ use super::{
 };
 use crate::protocol::Block;
 
+mod agents;
 mod body;
 mod ending;
 pub(super) mod excerpt;

@@ -250,3 +250,54 @@ fn errors_are_broken_between_words_and_folded_when_they_are_long() {
 
 /// Lines of an error that is long.
 const ERROR_LINES: usize = 30;
+
+#[test]
+fn calls_about_agents_are_brief_and_name_them_with_their_outcomes() {
+    let done = json!({"ends": [{"id": "agent-1", "task": 1, "outcome": "done"}]});
+    let spawn = json!({"task": "a\nb\nc\nd", "name": "rea\u{1b}[2Jder", "background": true});
+    let more = "(ctrl+o to expand)";
+    let table: [(Call, &[&str]); 5] = [
+        (
+            Call::new("agent_spawn", spawn).gave("agent-1 is done (9 tokens). Its answer:\nyes").with(done.clone()),
+            &[
+                "agent_spawn rea<U+001B>[2Jder (in the background)  1.2s",
+                "",
+                "a",
+                "b",
+                "c",
+                &format!("… 1 more line {more}"),
+                "",
+                "✓ agent-1 done",
+                "agent-1 is done (9 tokens). Its answer:",
+                "yes",
+            ],
+        ),
+        (
+            Call::new("agent_send", json!({"id": "agent-1", "message": "be quick", "mode": "follow_up"})).gave("Queued"),
+            &["agent_send agent-1 (when it would stop)  1.2s", "", "be quick", "", "Queued"],
+        ),
+        (
+            Call::new("agent_wait", json!({"ids": ["agent-1", "agent-2"], "mode": "any"})).gave("x").with(
+                json!({"ends": [{"id": "agent-1", "task": 1, "outcome": "failed"}, {"id": "agent-2", "task": 1, "outcome": "stopped"}]}),
+            ),
+            &[
+                "agent_wait agent-1, agent-2 (the first that ends)  1.2s",
+                "",
+                "✗ agent-1 failed",
+                "■ agent-2 stopped",
+                "x",
+            ],
+        ),
+        (Call::new("agent_list", json!({})).gave("none"), &["agent_list  1.2s", "", "none"]),
+        (Call::new("agent_stop", json!({"ids": ["a"]})).failed("There is no agent a."), &["agent_stop a  1.2s", "", "There is no agent a."]),
+    ];
+    for (call, expected) in table {
+        assert_eq!(call.texts(false), expected);
+    }
+    let spawn = Call::new("agent_spawn", json!({"task": "a\nb\nc\nd", "role": "scout", "isolation": "worktree"}))
+        .gave("1\n2\n3\n4\n5\n6\n7")
+        .with(done);
+    assert!(spawn.texts(false).iter().any(|row| *row == format!("… 1 more line {more}")), "{:?}", spawn.texts(false));
+    assert_eq!(spawn.texts(false)[0], "agent_spawn scout (in a worktree)  1.2s");
+    assert!(spawn.texts(true).ends_with(&["6".to_owned(), "7".to_owned()]));
+}

@@ -46,6 +46,11 @@ impl ToolCallView<'_> {
                 let limit = self.args.get("limit").and_then(Value::as_f64);
                 add(limit.map(|limit| format!("limit {limit}")).unwrap_or_default(), muted);
             }
+            _ if self.is_about_agents() => {
+                add(self.about(), accent);
+                let manner = self.manner();
+                add(if manner.is_empty() { manner } else { format!("({manner})") }, muted);
+            }
             _ => {}
         }
         self.time(&mut line);

@@ -86,6 +86,7 @@ impl Model {
                 Vec::new()
             }
             Action::SelectModel => self.slash("model"),
+            Action::ShowAgents => self.slash("agents"),
             Action::NewSession => self.slash("new"),
             Action::SessionTree => self.slash("tree"),
             Action::ForkSession => self.slash("fork"),

@@ -12,6 +12,7 @@ use crate::{
     store::jsonl::{EntryKind, Role},
     tui::{
         cache_watch::CacheWatch,
+        cards::Cards,
         effect::Effect,
         facts::AgentFacts,
         model::{Model, Retry},
@@ -35,6 +36,7 @@ impl Model {
         }
         self.running_since = view.running.then_some(self.now);
         self.retry = None;
+        self.cards.reset(&view, self.now);
         self.view = view;
         let mut effects = self.ask();
         // What was waited for may have ended with the agent before.
@@ -61,6 +63,7 @@ impl Model {
     pub(super) fn happened(&mut self, published: &Published) -> Vec<Effect> {
         self.view.apply(published);
         self.transcript.apply(published, self.now);
+        self.cards.apply(&published.event, self.now);
         self.watch_cache(&published.event);
         let mut effects = Vec::new();
         match &published.event {
@@ -209,6 +212,7 @@ impl Model {
                 self.overlays.clear();
                 // Of the agent before nothing holds any more; that of the new one is told next.
                 self.view = View::default();
+                self.cards = Cards::default();
                 self.running_since = None;
                 self.retry = None;
                 self.search = None;

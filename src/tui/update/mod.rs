@@ -54,6 +54,7 @@ impl Model {
         if self.flash.as_ref().is_some_and(|flash| flash.until <= self.now) {
             self.flash = None;
         }
+        self.cards.pass(self.now);
         let mut effects = self.ask();
         effects.extend(self.tell_overlay(|overlay, context| overlay.on_change(context)));
         effects

@@ -227,6 +227,10 @@ fn notes(model: &Model) -> Vec<String> {
     if facts.jobs > 0 {
         notes.push(super::numbers::counted(facts.jobs, "job", "jobs"));
     }
+    let agents = crate::tui::cards::running(&model.view);
+    if agents > 0 {
+        notes.push(super::numbers::counted(agents, "agent", "agents"));
+    }
     if let Some(reason) = &model.unsaved {
         notes.push(format!("not saved: {reason}"));
     }

@@ -1,8 +1,9 @@
 //! The model as a frame.
 //!
-//! From the top: the conversation, what waits in queues, the status line, the editor (or what stands in its place),
+//! From the top: the conversation, cards of agents below this one, what waits in queues, the status line, the editor (or what stands in its place),
 //! completion, the footer. The rows of the lower parts come first; the conversation gets the rest.
 
+pub mod cards;
 pub mod footer;
 pub mod header;
 pub mod numbers;
@@ -36,6 +37,8 @@ const WIDGET_ROWS: usize = 10;
 pub struct Parts {
     /// The conversation.
     pub transcript: Rect,
+    /// Cards of the agents below this one.
+    pub cards: Rect,
     /// Messages in queues.
     pub queue: Rect,
     /// The status line.
@@ -54,6 +57,7 @@ pub struct Parts {
 
 /// The lines of each part but the conversation and the editor.
 struct Lines {
+    cards: Vec<StyledLine>,
     queue: Vec<StyledLine>,
     status: Vec<StyledLine>,
     above: Vec<StyledLine>,
@@ -65,7 +69,7 @@ struct Lines {
 impl Lines {
     /// How many there are.
     fn around(&self) -> usize {
-        [&self.queue, &self.status, &self.above, &self.menu, &self.below, &self.footer]
+        [&self.cards, &self.queue, &self.status, &self.above, &self.menu, &self.below, &self.footer]
             .iter()
             .map(|part| part.len())
             .sum()
@@ -80,6 +84,7 @@ pub fn draw(model: &mut Model) -> Frame {
     let parts = parts(model, &lines);
     draw_transcript(model, &mut frame, parts.transcript);
     for (area, lines) in [
+        (parts.cards, &lines.cards),
         (parts.queue, &lines.queue),
         (parts.status, &lines.status),
         (parts.above, &lines.above),
@@ -129,6 +134,7 @@ fn lines(model: &Model, rows: u16) -> Lines {
     };
     let footer = footer::lines(model, width);
     Lines {
+        cards: if few { Vec::new() } else { cards::lines(model, width, rows) },
         queue: if few { Vec::new() } else { status::queue(model, width) },
         status: if rows < 5 { Vec::new() } else { vec![status::line(model, width)] },
         above: if few { Vec::new() } else { widgets(false) },
@@ -163,8 +169,9 @@ fn parts(model: &Model, lines: &Lines) -> Parts {
     let above = take(lines.above.len(), 0);
     let status = take(lines.status.len(), 0);
     let queue = take(lines.queue.len(), 3);
+    let cards = take(lines.cards.len(), 3);
     let transcript = Rect::new(0, 0, columns, below);
-    Parts { transcript, queue, status, above, prompt, menu, below: below_rows, footer }
+    Parts { transcript, cards, queue, status, above, prompt, menu, below: below_rows, footer }
 }
 
 fn draw_transcript(model: &mut Model, frame: &mut Frame, area: Rect) {

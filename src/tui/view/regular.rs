@@ -26,8 +26,8 @@ pub fn draw(model: &mut Model) -> (Vec<StyledLine>, Frame) {
     let running = with_layout(model, |transcript, context| transcript.uncommitted(room, context));
     let height = u16::try_from(running.len() + fixed).unwrap_or(rows).clamp(1, rows);
     let mut frame = Frame::new(columns, height);
-    let Lines { queue, status, above, menu, below, footer } = below;
-    let head: Vec<_> = running.into_iter().chain(queue).chain(status).chain(above).collect();
+    let Lines { cards, queue, status, above, menu, below, footer } = below;
+    let head: Vec<_> = running.into_iter().chain(cards).chain(queue).chain(status).chain(above).collect();
     let tail: Vec<_> = menu.into_iter().chain(below).chain(footer).collect();
     let tail_rows = u16::try_from(tail.len()).unwrap_or(height).min(height.saturating_sub(prompt_rows.min(height)));
     let prompt_rows = prompt_rows.min(height - tail_rows);

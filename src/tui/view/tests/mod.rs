@@ -3,6 +3,7 @@
 //! They are kept in `snapshots`; after a wanted change, `INSTA_UPDATE=always cargo test tui::view::tests` writes them
 //! again, and the difference is to be read.
 
+mod agents;
 mod conversation;
 mod scenes;
 mod sheet;
