@@ -30,6 +30,7 @@ use crate::{
     },
     cli::{
         base::{self, Base},
+        control::{is_wanted, offered_of},
         env::Environment,
         exit::Exit,
         mode::Mode,
@@ -108,8 +109,11 @@ fn work(
         let front = Slot::default();
         hear(front.clone(), run.spec.supervision.grace);
         let observers = agent.shared.config.observers.clone();
-        let factory = UnattendedFactory { shared: agent.shared, task, events: Mutex::new(Some(events)), head, front };
-        let exit = starting::run_front(&base, observers, Arc::new(factory)).await;
+        let shared = agent.shared;
+        let offered = is_wanted(&base.args, &shared, true);
+        let offered = offered.then(|| offered_of("run", Some(run.spec.id.clone()), shared.clone()));
+        let factory = UnattendedFactory { shared, task, events: Mutex::new(Some(events)), head, front };
+        let exit = starting::run_offered(&base, observers, Arc::new(factory), offered).await;
         base.close().await;
         // A renewed token that is lost logs the user out.
         settle().await;
