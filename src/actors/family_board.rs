@@ -39,7 +39,7 @@ pub enum Admission {
     /// A new child, which has its place and its account.
     New(SiblingId),
     /// The key is known.
-    Existing(SpawnReceipt),
+    Existing(Box<SpawnReceipt>),
 }
 
 impl FamilyBoard {
@@ -107,7 +107,7 @@ impl FamilyBoard {
                 return Err(SiblingError::KeyTaken { key: key.clone(), id: id.to_string() });
             }
             let end = member.last_end().filter(|_| !member.is_busy()).cloned();
-            return Ok(Admission::Existing(SpawnReceipt { id: id.clone(), existing: true, end }));
+            return Ok(Admission::Existing(Box::new(SpawnReceipt { id: id.clone(), existing: true, end })));
         }
         if !parent.may_spawn() {
             return Err(SiblingError::Depth { depth: parent.depth });

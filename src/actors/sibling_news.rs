@@ -77,7 +77,7 @@ impl SiblingNews {
         if ends.is_empty() {
             return None;
         }
-        let texts: Vec<_> = ends.iter().map(|end| told(end)).collect();
+        let texts: Vec<_> = ends.iter().map(told).collect();
         let text =
             format!("Notice of the program, not of the user. Agents that you spawned:\n\n{}", texts.join("\n\n"));
         Some(CustomMessage {

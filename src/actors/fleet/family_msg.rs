@@ -20,6 +20,7 @@ pub type Answer<T> = oneshot::Sender<Result<T, SiblingError>>;
 
 /// What the fleet is told about families. `parent` is the name in the fleet of the agent whose family is meant; ids are ids or
 /// names of agents below it.
+#[expect(clippy::large_enum_variant, reason = "it is boxed on its way")]
 pub enum FamilyMsg {
     /// Spawn a child.
     Spawn {

@@ -62,7 +62,7 @@ impl FleetState {
                 self.households.spawning.insert(who.clone(), reply);
                 self.make(myself, parent, &who).await;
             }
-            Ok(Admission::Existing(receipt)) => drop(reply.send(Ok(receipt))),
+            Ok(Admission::Existing(receipt)) => drop(reply.send(Ok(*receipt))),
             Err(error) => drop(reply.send(Err(error))),
         }
     }

@@ -76,13 +76,9 @@ impl Wait {
     fn answer(self, timed_out: bool) {
         let mut waited = Waited { timed_out, ..Waited::default() };
         for (id, task) in &self.about {
-            let found = self.board.look(id, |member| match member.has_ended(*task) {
-                true => Ok(member.last_end().cloned()),
-                false => Err(member.status()),
-            });
-            match found {
-                Some(Ok(end)) => waited.ends.extend(end),
-                Some(Err(status)) => waited.running.push(status),
+            match self.board.look(id, |member| member.has_ended(*task)) {
+                Some(true) => waited.ends.extend(self.board.last_end(id)),
+                Some(false) => waited.running.extend(self.board.status(id)),
                 None => {}
             }
         }
