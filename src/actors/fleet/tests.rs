@@ -1,4 +1,6 @@
-//! Tests of the fleet: agents that come, fail and go; `family`, `siblings`, `limits`, `stops` and `restarts` are about families.
+//! Tests of the fleet: agents that come, fail and go.
+//!
+//! `family`, `siblings`, `limits`, `stops` and `restarts` are about families.
 
 mod family;
 mod limits;
