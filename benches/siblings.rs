@@ -1,7 +1,7 @@
 //! What siblings cost: `cargo bench --bench siblings`.
 //!
-//! Limits: 1 ms from the wish for a sibling until it could send its request, 150 KiB each when idle, 1,000 at once; and half
-//! of a core for 200 that stream 50 deltas a second each.
+//! Limits: 1 ms from the wish for a sibling until it could send its request, 150 KiB each when idle, 1,000 at once; and
+//! half of a core for 200 that stream 50 deltas a second each.
 
 // A benchmark that cannot go on may panic, and prints what it found.
 #![allow(clippy::expect_used, clippy::print_stdout, missing_docs)]

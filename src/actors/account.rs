@@ -1,8 +1,8 @@
 //! Accounts: what an agent and all below it have used, and what they may.
 //!
-//! An account counts in itself and in all accounts above it, so that a limit anywhere holds for the whole family below. A
-//! child's own limit is *set aside* in the accounts above when it is spawned: nobody else can spend that meanwhile. All
-//! numbers are atomics, since every batch of a streaming answer is counted.
+//! An account counts in itself and in all accounts above it, so that a limit anywhere holds for the whole family below.
+//! A child's own limit is *set aside* in the accounts above when it is spawned: nobody else can spend that meanwhile.
+//! All numbers are atomics, since every batch of a streaming answer is counted.
 
 use std::sync::{
     Arc, Mutex, PoisonError,
@@ -135,8 +135,8 @@ impl Account {
         }
     }
 
-    /// Counts what was used before this process: a session that is opened again. Not in the accounts above: the session of
-    /// an agent counts those below it already.
+    /// Counts what was used before this process: a session that is opened again. Not in the accounts above: the session
+    /// of an agent counts those below it already.
     pub fn carry(&self, spent: Spent) {
         let amounts = [spent.tokens, nano(spent.cost), spent.turns];
         for (kind, amount) in COUNTED.into_iter().zip(amounts) {
@@ -289,8 +289,8 @@ impl Account {
         }
     }
 
-    /// Sets aside for this account, in those above up to the first that is limited: all of that one's limit is set aside
-    /// above it already.
+    /// Sets aside for this account, in those above up to the first that is limited: all of that one's limit is set
+    /// aside above it already.
     fn set_aside(&self, kind: BudgetKind, amount: u64) {
         self.above_until_limited(kind, |counter| counter.aside.fetch_add(amount, Ordering::Relaxed));
     }
@@ -308,8 +308,8 @@ impl Account {
     }
 }
 
-/// Counts one model call: an estimate while it streams, what the provider reports at its end. Dropped without an end, the
-/// estimate stands: it was spent.
+/// Counts one model call: an estimate while it streams, what the provider reports at its end. Dropped without an end,
+/// the estimate stands: it was spent.
 #[derive(Debug)]
 pub struct Meter {
     account: Arc<Account>,

@@ -1,7 +1,7 @@
 //! What is known of the agents of a family: who is whose child, what they do, how their tasks ended.
 //!
-//! One board for a family, shared by all its agents, so that it outlives every actor. The fleet is the only one who changes
-//! it; everybody may look. It does no I/O and knows no actors.
+//! One board for a family, shared by all its agents, so that it outlives every actor. The fleet is the only one who
+//! changes it; everybody may look. It does no I/O and knows no actors.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -55,8 +55,8 @@ impl FamilyBoard {
         self.limits
     }
 
-    /// Takes in the children that a session tells of. Those of another session, which this one was forked from, count as
-    /// gone: they belong to that one.
+    /// Takes in the children that a session tells of. Those of another session, which this one was forked from, count
+    /// as gone: they belong to that one.
     pub fn restore(&self, parent: &SiblingId, session: &TreeView, account: &Arc<Account>) {
         let own = session.header().id.clone();
         let notes = session.entries().filter(|entry| entry.kind() == EntryKind::Custom);

@@ -1,7 +1,7 @@
 //! What an agent's session tells of its children: entries of the kind `custom`, which other programs keep and skip.
 //!
-//! A child is noted before its first request, each further task before it begins, each end before anybody is told of it,
-//! and that a child is gone for good. A restarted process reads off them what its family is.
+//! A child is noted before its first request, each further task before it begins, each end before anybody is told of
+//! it, and that a child is gone for good. A restarted process reads off them what its family is.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, to_value};

@@ -20,8 +20,8 @@ use crate::{
 /// Makes what an agent cannot take over from its parent: what belongs to a folder, or to a file that a sibling names.
 /// Whoever built the parent implements it. It may block: only workers ask.
 pub trait SiblingMaker: Send + Sync {
-    /// What an agent is made of that works in another folder than its parent, with the same permissions and the same walls
-    /// around that folder.
+    /// What an agent is made of that works in another folder than its parent, with the same permissions and the same
+    /// walls around that folder.
     ///
     /// # Errors
     /// Why there can be no such agent, in words for people and models.

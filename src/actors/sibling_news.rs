@@ -1,8 +1,8 @@
 //! What a model knows of the ends of its siblings. Pure but for a look at the board.
 //!
-//! Results of the tools that wait, and earlier notices, say which ends were told, so the branch tells what its model has
-//! heard. Whatever else has ended becomes a message at the next boundary of a turn. Told twice, or never, an end cannot be:
-//! the message that tells it is the note that it was told.
+//! Results of the tools that wait, and earlier notices, say which ends were told, so the branch tells what its model
+//! has heard. Whatever else has ended becomes a message at the next boundary of a turn. Told twice, or never, an end
+//! cannot be: the message that tells it is the note that it was told.
 
 use std::collections::HashSet;
 

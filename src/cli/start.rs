@@ -121,7 +121,8 @@ pub(super) fn prepare(environment: &Environment, args: &HiArgs) -> Result<(), St
 fn raise_file_limit() {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
     let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
-    // Programs that are started inherit it; a limit above this would slow down those that close all files that could be open.
+    // Programs that are started inherit it; a limit above this would slow down those that close all files that could be
+    // open.
     const ENOUGH: u64 = 65_536;
     let wanted = maximum.map_or(ENOUGH, |maximum| maximum.min(ENOUGH));
     if current.is_some_and(|current| current < wanted)

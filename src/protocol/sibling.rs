@@ -1,9 +1,9 @@
 //! Siblings: agents that another agent, their parent, spawned.
 //!
-//! All agents below one root agent, with it, are a *family*. A sibling is a whole agent with a session of its own; that it
-//! has a parent is data. It is spawned with a *task*; when it has nothing left to do, the task has ended ([`SiblingEnd`])
-//! and it stays open and idle, until it is stopped: a message then begins its next task. Tasks are numbered from 1, so
-//! that an end is told apart from the one before it, and nobody hears of one twice.
+//! All agents below one root agent, with it, are a *family*. A sibling is a whole agent with a session of its own; that
+//! it has a parent is data. It is spawned with a *task*; when it has nothing left to do, the task has ended
+//! ([`SiblingEnd`]) and it stays open and idle, until it is stopped: a message then begins its next task. Tasks are
+//! numbered from 1, so that an end is told apart from the one before it, and nobody hears of one twice.
 //!
 //! | module | what |
 //! |---|---|

@@ -1,7 +1,7 @@
 //! One command of git at a time in a repository, while several agents work in the same folder.
 //!
-//! Git does not wait for itself: of two that change the index at once, one fails at `index.lock`. So a shell command that
-//! names git waits for the one before it. Whoever works alone waits for nobody.
+//! Git does not wait for itself: of two that change the index at once, one fails at `index.lock`. So a shell command
+//! that names git waits for the one before it. Whoever works alone waits for nobody.
 
 use std::path::{Path, PathBuf};
 

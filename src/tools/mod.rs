@@ -9,8 +9,8 @@
 //!   are active;
 //! - [`operations`]: files, searches and processes.
 //!
-//! The tools: [`read`], [`mod@write`], [`edit`], [`bash`], [`grep`], [`find`], [`ls`], [`jobs`], [`siblings`]; and [`user_bash`], which
-//! runs a person's commands in the same way.
+//! The tools: [`read`], [`mod@write`], [`edit`], [`bash`], [`grep`], [`find`], [`ls`], [`jobs`], [`siblings`]; and
+//! [`user_bash`], which runs a person's commands in the same way.
 //!
 //! Before a call: [`permissions`], rules about what may run.
 //!

@@ -1,7 +1,7 @@
 //! The agents below one agent, as programs and tools reach them: the Rust interface of siblings.
 //!
-//! All of it goes through the fleet, which decides and never waits. These methods wait, so they are for workers, tools and
-//! programs, not for handlers of actors that hold state.
+//! All of it goes through the fleet, which decides and never waits. These methods wait, so they are for workers, tools
+//! and programs, not for handlers of actors that hold state.
 
 use std::{sync::Arc, time::Duration};
 
@@ -19,8 +19,8 @@ use crate::{
 /// How long an agent that is stopped gets to reach its next turn boundary.
 pub const STOP_GRACE: Duration = Duration::from_millis(250);
 
-/// The agents below one agent. Cheap to clone. An agent reaches those below itself, its children's children too; each is
-/// named by its id or by its own name.
+/// The agents below one agent. Cheap to clone. An agent reaches those below itself, its children's children too; each
+/// is named by its id or by its own name.
 #[derive(Clone)]
 pub struct Family {
     agent: Arc<AgentShared>,
@@ -67,8 +67,8 @@ impl Family {
     /// Gives a sibling a message and waits for the end of the task that answers it.
     ///
     /// # Errors
-    /// There is no such sibling, it did not take the message, or the time is over ([`SiblingError::Late`]): the end comes
-    /// all the same.
+    /// There is no such sibling, it did not take the message, or the time is over ([`SiblingError::Late`]): the end
+    /// comes all the same.
     pub async fn ask(&self, id: &str, message: &str, limit: Duration) -> Result<SiblingEnd, SiblingError> {
         let receipt = self.send(id, message, SendMode::FollowUp).await?;
         let Some(task) = receipt.task() else {
@@ -89,8 +89,8 @@ impl Family {
         waited.ends.pop().ok_or_else(|| SiblingError::Late { id: id.to_owned(), seconds: limit.as_secs() })
     }
 
-    /// Waits until all of these, or one of them, have nothing to do; all that the agent has when none is named. Those that
-    /// ended before are answered at once: nobody can come too late for an end.
+    /// Waits until all of these, or one of them, have nothing to do; all that the agent has when none is named. Those
+    /// that ended before are answered at once: nobody can come too late for an end.
     ///
     /// # Errors
     /// There is no such sibling.
@@ -170,8 +170,8 @@ impl Family {
         Ok(self.agent.kin.board.last_end(&id))
     }
 
-    /// Messages of a sibling's conversation from a place on, `limit` at most; of one that is gone they are read from its
-    /// file.
+    /// Messages of a sibling's conversation from a place on, `limit` at most; of one that is gone they are read from
+    /// its file.
     ///
     /// # Errors
     /// There is no such sibling, or its file cannot be read.

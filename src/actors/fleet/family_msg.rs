@@ -18,8 +18,8 @@ use crate::{
 /// The duty to answer. Dropped without an answer, the one who waits hears that it is lost.
 pub type Answer<T> = oneshot::Sender<Result<T, SiblingError>>;
 
-/// What the fleet is told about families. `parent` is the name in the fleet of the agent whose family is meant; ids are ids or
-/// names of agents below it.
+/// What the fleet is told about families. `parent` is the name in the fleet of the agent whose family is meant; ids are
+/// ids or names of agents below it.
 #[expect(clippy::large_enum_variant, reason = "it is boxed on its way")]
 pub enum FamilyMsg {
     /// Spawn a child.

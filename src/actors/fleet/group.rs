@@ -20,8 +20,8 @@ pub struct GroupReport {
     pub ends: Vec<Option<SiblingEnd>>,
 }
 
-/// Spawns members below `family` and starts them again as `strategy` and `policy` say, until the group is over. A member that
-/// is started again is a new sibling with the same spec; the one before it is stopped.
+/// Spawns members below `family` and starts them again as `strategy` and `policy` say, until the group is over. A
+/// member that is started again is a new sibling with the same spec; the one before it is stopped.
 ///
 /// # Errors
 /// A member could not be spawned; those that were are stopped.

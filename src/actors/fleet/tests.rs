@@ -1,3 +1,7 @@
+//! Tests of the fleet: agents that come, fail and go.
+//!
+//! `family`, `siblings`, `limits`, `stops` and `restarts` are about families.
+
 mod family;
 mod limits;
 mod restarts;

@@ -1,4 +1,5 @@
-//! Worktrees of siblings: made before they begin, saved as a patch at each end, put into the parent's folder on request.
+//! Worktrees of siblings: made before they begin, saved as a patch at each end, put into the parent's folder on
+//! request.
 //!
 //! All of it blocks and is called by workers. Nothing is ever lost by it: a worktree goes only when its patch is saved.
 
@@ -91,8 +92,8 @@ fn branch_of(note: &SpawnNote) -> String {
     format!("troupe/{}-{tail}", note.id)
 }
 
-/// Saves all that differs from the commit that the worktree was made from: what is committed there, what is not, and new
-/// files. None when nothing does.
+/// Saves all that differs from the commit that the worktree was made from: what is committed there, what is not, and
+/// new files. None when nothing does.
 pub(super) fn save_patch(agent: &AgentShared) -> Result<Option<Patch>, String> {
     let note = agent.kin.board.look(&agent.kin.id, |member| member.note().clone());
     let note = note.ok_or_else(|| "it is not one of its family any more".to_owned())?;

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What an agent and all below it may use. None = without limit of its own; limits of agents above it count all the same,
-/// and what is given here is set aside in theirs until the agent is stopped.
+/// What an agent and all below it may use. None = without limit of its own; limits of agents above it count all the
+/// same, and what is given here is set aside in theirs until the agent is stopped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Budget {

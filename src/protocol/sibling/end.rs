@@ -69,8 +69,8 @@ impl Outcome {
     }
 }
 
-/// The end of a task. It reaches the parent exactly once: it is stored in the parent's session before anybody is told, and
-/// told apart from others by `id` and `task`.
+/// The end of a task. It reaches the parent exactly once: it is stored in the parent's session before anybody is told,
+/// and told apart from others by `id` and `task`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SiblingEnd {

@@ -19,8 +19,8 @@ pub struct SiblingSpec {
     /// What it is for, in a word; virtual models may choose by it. Default: `sibling`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub role: Option<String>,
-    /// Makes the spawn happen once: a parent that spawns the same key with the same spec again, also after a restart, gets
-    /// the sibling that is there. The same key with another spec is refused.
+    /// Makes the spawn happen once: a parent that spawns the same key with the same spec again, also after a restart,
+    /// gets the sibling that is there. The same key with another spec is refused.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub key: Option<String>,
     /// The model, as `--model` takes it: a full name, or a part of one that only one model has.

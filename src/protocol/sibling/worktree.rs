@@ -23,8 +23,8 @@ pub enum WorktreeFate {
     /// The worktree goes; patch and branch stay.
     #[default]
     Patch,
-    /// Its changes are put into the parent's folder; then the worktree goes. Where that conflicts, nothing of the parent's
-    /// folder is changed, and the worktree goes with its patch and branch kept.
+    /// Its changes are put into the parent's folder; then the worktree goes. Where that conflicts, nothing of the
+    /// parent's folder is changed, and the worktree goes with its patch and branch kept.
     Merge,
     /// Worktree and branch go; the patch stays.
     Drop,

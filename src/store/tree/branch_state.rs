@@ -50,8 +50,8 @@ impl TreeView {
         }))
     }
 
-    /// The entries of the branch that tell of background jobs and siblings, root first: results of their tools, messages of extensions
-    /// (and of the program), and compactions, behind which nobody remembers the results.
+    /// The entries of the branch that tell of background jobs and siblings, root first: results of their tools,
+    /// messages of extensions (and of the program), and compactions, behind which nobody remembers the results.
     #[must_use]
     pub fn job_entries(&self) -> Vec<EntryRef<'_>> {
         let results: HashSet<u32> =

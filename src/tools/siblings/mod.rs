@@ -1,7 +1,7 @@
 //! The tools for siblings: an agent spawns others, sends them messages, waits for them, lists and stops them.
 //!
-//! One file a tool; `report`: what results say. Who carries it out is behind [`Spawner`]. The tools are registered and not
-//! active by default: the setting `siblings.tools`, `--siblings`, or `--tools +agent_spawn,…`.
+//! One file a tool; `report`: what results say. Who carries it out is behind [`Spawner`]. The tools are registered and
+//! not active by default: the setting `siblings.tools`, `--siblings`, or `--tools +agent_spawn,…`.
 
 use std::{future::Future, pin::Pin, sync::Arc, time::Duration};
 
