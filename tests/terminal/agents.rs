@@ -78,3 +78,21 @@ fn a_sibling_is_held_and_goes_on() {
     gate.open();
     terminal.wait_text("✓ agent-1 digger done");
 }
+
+#[test]
+fn what_a_sibling_asks_comes_with_its_name() {
+    let stage = Stage::new(|request| match (request.last_user().as_str(), request.results().is_empty()) {
+        (TASK, true) => calls([call("bash", json!({"command": "touch dug"}))]),
+        (TASK, false) => text("There was gold."),
+        (_, true) => calls([call("agent_spawn", json!({"task": TASK, "name": "digger"}))]),
+        (_, false) => text("They dug."),
+    });
+    stage.sandbox.settings(json!({"permissions": {"mode": "ask", "allow": ["agent_spawn"]}}));
+    let terminal = stage.terminal().size(100, 40).args(&["--siblings"]).open();
+    terminal.submit("begin");
+    let screen = terminal.wait_text("agent-1 (digger):");
+    assert!(screen.has("touch dug") && !stage.sandbox.exists("dug"), "{}", screen.picture());
+    terminal.key("enter");
+    terminal.wait_text("They dug.");
+    assert!(stage.sandbox.exists("dug"));
+}

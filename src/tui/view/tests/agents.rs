@@ -10,12 +10,14 @@ use crate::{
     protocol::{
         Event,
         sibling::{Outcome, SiblingState, SiblingStatus},
+        supervision::AgentInfo,
     },
     store::testing::{answer, user},
     tui::{
         model::{Model, Msg},
-        testing::{screen, sibling},
+        testing::{press, screen, sibling},
         theme::Theme,
+        work::{WorkDone, agents::AgentsDone},
     },
 };
 
@@ -53,11 +55,24 @@ fn fc_064_agents_have_cards_that_fold_when_there_are_many() {
 }
 
 #[test]
-fn cards_have_their_colours() {
+fn cards_and_the_list_have_their_colours() {
     for (name, theme) in [("dark", Theme::dark()), ("light", Theme::light())] {
         let mut model = family_of(2);
         model.theme = theme;
-        insta::assert_snapshot!(format!("agents_in_{name}"), styled(&mut model, (60, 24)));
+        let cards = SIZES.map(|size| styled(&mut model, size)).join("\n");
+        insta::assert_snapshot!(format!("agents_in_{name}"), cards);
+        let infos = model.view.siblings.iter().map(|status| AgentInfo {
+            status: SiblingStatus::clone(status),
+            waiting: 1,
+            restarts: 2,
+        });
+        let listed = WorkDone::Agents(AgentsDone::Listed(infos.collect()));
+        press(&mut model, "alt+a");
+        let now = model.now;
+        model.update(Msg::Worked(listed), now);
+        press(&mut model, "down");
+        let list = SIZES.map(|size| styled(&mut model, size)).join("\n");
+        insta::assert_snapshot!(format!("agents_list_in_{name}"), list);
     }
 }
 
