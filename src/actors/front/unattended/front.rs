@@ -139,6 +139,10 @@ pub struct UnattendedState {
     validator: Option<Validator>,
     /// Prompts that an extension took: the session does not tell of them.
     handled: Vec<EntryId>,
+    /// The work is to be judged, and the model is still to hear of siblings.
+    pub(super) lingers: bool,
+    /// A sibling has ended in this process, which wakes the model.
+    pub(super) sibling_ended: bool,
     pub(super) ended: bool,
 }
 
@@ -186,6 +190,8 @@ impl Actor for Unattended {
             waiting: None,
             validator,
             handled: Vec::new(),
+            lingers: false,
+            sibling_ended: false,
             ended: false,
             me,
         })
@@ -291,7 +297,12 @@ impl UnattendedState {
             _ => None,
         };
         self.progress = progress;
-        match steps::next(&self.task, &self.progress, &self.found) {
+        let step = steps::next(&self.task, &self.progress, &self.found);
+        self.lingers = step.judges() && self.awaits_siblings();
+        if self.lingers {
+            return;
+        }
+        match step {
             Step::Say(message, text) => self.say(message, text),
             Step::Look => {
                 let Some(first) = self.first().cloned() else { return self.broken("the run has no prompt") };
@@ -309,6 +320,14 @@ impl UnattendedState {
             }
             Step::End(outcome, reason) => self.end(outcome, reason),
         }
+    }
+
+    /// Whether the model has not said its last word, since it will hear of siblings. Of an end that a process before this
+    /// one has noted it hears with its next request, which nobody makes for that alone.
+    fn awaits_siblings(&self) -> bool {
+        let shared = &self.agent.shared;
+        let works = shared.kin.board.awaits_news(&shared.kin.id);
+        works || (self.sibling_ended && shared.awaits_siblings())
     }
 
     /// Counts the prompts that an extension took: what it did with them is its answer.

@@ -23,6 +23,18 @@ pub enum Step {
     End(Outcome, Option<String>),
 }
 
+impl Step {
+    /// Whether it judges the work, which is not over while siblings have a part in it.
+    #[must_use]
+    pub fn judges(&self) -> bool {
+        match self {
+            Self::Check => true,
+            Self::End(outcome, _) => !outcome.can_go_on(),
+            Self::Say(..) | Self::Look => false,
+        }
+    }
+}
+
 /// What is known beside the session's end, as of an entry: it is found out anew when something was said since.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Findings {

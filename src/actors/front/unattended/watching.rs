@@ -79,6 +79,11 @@ impl UnattendedState {
                     self.stop(limit, None);
                 }
             }
+            Event::SiblingEnd { .. } => {
+                self.sibling_ended = true;
+                self.look_again();
+            }
+            Event::AgentSettled { .. } => self.look_again(),
             Event::Notice { text, .. } => complain(text),
             Event::ExtensionError { extension, event, error } => {
                 complain(&format!("Extension {extension} failed at {event}: {error}"));
@@ -99,6 +104,12 @@ impl UnattendedState {
                 self.broken(&format!("The agent failed repeatedly and was given up: {cause}"));
             }
             _ => {}
+        }
+    }
+
+    fn look_again(&mut self) {
+        if std::mem::take(&mut self.lingers) {
+            self.look();
         }
     }
 
