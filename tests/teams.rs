@@ -284,8 +284,19 @@ async fn a_signal_stops_all_agents_and_the_result_says_so() {
 #[tokio::test]
 async fn repeated_runs_are_summed_up_and_compared() {
     let sandbox = with_examples().await;
-    let args =
-        ["team", "run", "examples/teams/writer-reviewer/team.toml", "--repeat", "2", "--seed", "5", "--out", "two"];
+    let args = [
+        "team",
+        "run",
+        "examples/teams/writer-reviewer/team.toml",
+        "--repeat",
+        "2",
+        "--seed",
+        "5",
+        "--out",
+        "two",
+        "--log-file",
+        "log",
+    ];
     let Finished { code, stdout, stderr } = sandbox.run(&args).await;
     assert_eq!(code, Some(0), "{stderr}");
     assert!(stdout.contains("all  2 of 2 done"), "{stdout}");
@@ -323,7 +334,9 @@ async fn wrong_words_and_wrong_files_are_told_before_anything_is_made() {
     let sandbox = with_examples().await;
     sandbox.write("bad.toml", "[team]\nname = \"t\"\n[role.a]\npromt = \"x\"\n");
     let example = "examples/teams/debate/team.toml";
-    let table: [(&[&str], &str); 7] = [
+    sandbox.write("tools.toml", "[team]\nname = \"t\"\n[role.a]\nprompt = \"x\"\ntools = [\"greb\"]\n");
+    let table: [(&[&str], &str); 8] = [
+        (&["team", "check", "tools.toml"], "tools.toml: role.a.tools: there is no tool greb (did you mean grep?)"),
         (&["team", "run", "none.toml"], "none.toml cannot be read"),
         (&["team", "run", "bad.toml"], "bad.toml:4:1: role.a.promt: unknown field (did you mean prompt?)"),
         (&["team", "check", "bad.toml"], "bad.toml:4:1: role.a.promt: unknown field (did you mean prompt?)"),

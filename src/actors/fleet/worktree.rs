@@ -11,7 +11,7 @@ mod tests;
 use std::{
     fs,
     path::{Path, PathBuf},
-    sync::Arc,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
 use ractor::{Actor, ActorProcessingErr, ActorRef};
@@ -38,6 +38,13 @@ pub(super) struct Worktree {
 /// The name of the file in the worktree's part of the repository that names the commit it was made from.
 const BASE: &str = "troupe-base";
 
+/// Git changes what all worktrees of a repository share (its config, its branches) under locks that it does not wait for: of
+/// two that come at once, one fails. So they come one after the other.
+fn repository() -> MutexGuard<'static, ()> {
+    static REPOSITORY: Mutex<()> = Mutex::new(());
+    REPOSITORY.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// Makes a sibling's worktree, or finds the one that it had before a restart.
 pub(super) fn open(parent: &Path, note: &SpawnNote) -> Result<Worktree, String> {
     let outside = || {
@@ -59,6 +66,7 @@ pub(super) fn open(parent: &Path, note: &SpawnNote) -> Result<Worktree, String> 
         if let Some(above) = place.parent() {
             create_private_dir(above).map_err(|error| error.to_string())?;
         }
+        let _one = repository();
         // What a worktree that somebody removed by hand left in the repository is in the way.
         git.run(&["worktree", "prune"])?;
         let (place, branch) = (place.display().to_string(), branch_of(note));
@@ -205,6 +213,7 @@ fn clear(agent: &AgentShared, into: Option<&Path>, fate: WorktreeFate) -> Result
     }
     let place = place_of(&note);
     let git = Git::in_folder(&place);
+    let _one = repository();
     let common = PathBuf::from(git.line(&["rev-parse", "--path-format=absolute", "--git-common-dir"])?);
     let git = Git::in_folder(&common);
     git.run(&["worktree", "remove", "--force", &place.display().to_string()])?;

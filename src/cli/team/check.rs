@@ -5,19 +5,23 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use crate::{
-    actors::team::file::{ItemSource, Pattern, PatternKind, Role, Spread, TeamFile},
+    actors::team::file::{ItemSource, Judge, Pattern, PatternKind, Role, Spread, TeamFile},
     cli::{
         exit::Exit,
         run::{fail, print},
+        setup,
     },
+    extensions::ExtensionRegistry,
+    store::document::nearest,
 };
 
 /// Reads a file and prints what it says.
-pub(super) fn run(file: &Path, json: bool) -> Exit {
-    let team = match TeamFile::read(file) {
+pub(super) fn run(file: &Path, json: bool, extensions: &ExtensionRegistry) -> Exit {
+    let read = TeamFile::read(file).map_err(|error| error.to_string());
+    let team = match read.and_then(|team| tools(&team, file, extensions).map(|()| team)) {
         Ok(team) => team,
-        Err(error) => {
-            fail(&error.to_string());
+        Err(problem) => {
+            fail(&problem);
             return Exit::InvalidState;
         }
     };
@@ -25,6 +29,21 @@ pub(super) fn run(file: &Path, json: bool) -> Exit {
         return print(&format!("{:#}\n", as_value(&team)));
     }
     print(&text(&team))
+}
+
+/// Whether all tools that roles name are there.
+pub(super) fn tools(team: &TeamFile, file: &Path, extensions: &ExtensionRegistry) -> Result<(), String> {
+    let tools = setup::all_tools(extensions);
+    let known: Vec<&str> = tools.names().collect();
+    for role in &team.roles {
+        let Some(stranger) = role.tools.iter().flatten().find(|name| !known.contains(&name.as_str())) else { continue };
+        let near = nearest(stranger, &known).map_or_else(
+            || format!("; expected some of {}", known.join(", ")),
+            |near| format!(" (did you mean {near}?)"),
+        );
+        return Err(format!("{}: role.{}.tools: there is no tool {stranger}{near}", file.display(), role.name));
+    }
+    Ok(())
 }
 
 fn text(team: &TeamFile) -> String {
@@ -58,8 +77,8 @@ fn told(team: &TeamFile, step: &str) -> String {
         }
         Some(PatternKind::Best { of, judge, .. }) => {
             let by = match judge {
-                crate::actors::team::file::Judge::Role(role) => role.clone(),
-                crate::actors::team::file::Judge::Command { command, .. } => format!("`{command}`"),
+                Judge::Role(role) => role.clone(),
+                Judge::Command { command, .. } => format!("`{command}`"),
             };
             format!("the best of {}, chosen by {by}", team.role(of).map(crew).unwrap_or_default())
         }

@@ -20,7 +20,7 @@ pub fn run(environment: &Environment, command: TeamCommand, extensions: &Extensi
     let path = |text: &str| -> PathBuf { absolute(text, &environment.cwd, environment.home.as_deref()) };
     match command {
         TeamCommand::Run(args) => run::run(environment, &args, extensions),
-        TeamCommand::Check { file, json } => check::run(&path(&file), json),
+        TeamCommand::Check { file, json } => check::run(&path(&file), json, extensions),
         TeamCommand::Compare { folders, json } => results::compare(&folders, path, json),
     }
 }

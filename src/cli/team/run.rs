@@ -6,7 +6,7 @@ use std::{
     sync::Arc,
 };
 
-use super::{args::RunArgs, results};
+use super::{args::RunArgs, check, results};
 use crate::{
     actors::team::{
         driver::{TeamFactory, TeamRun},
@@ -83,8 +83,10 @@ fn prepare(environment: &Environment, args: &RunArgs, extensions: &ExtensionRegi
     let text = regular_file::read_to_string(&file)
         .map_err(|error| Refusal::Usage(format!("{} cannot be read: {error}", file.display())))?;
     let team = TeamFile::parse(&file, text.clone()).map_err(|error| Refusal::Usage(error.to_string()))?;
+    check::tools(&team, &file, extensions).map_err(Refusal::Usage)?;
     let inputs = inputs(&team, args, environment).map_err(Refusal::Usage)?;
     let flags = flags(environment, args, extensions)?;
+    start::prepare(environment, &flags)?;
     Ok(Prepared { file, text, team: Arc::new(team), inputs, flags })
 }
 
@@ -296,7 +298,6 @@ fn carry_out(
     extensions: &ExtensionRegistry,
     run: Arc<TeamRun>,
 ) -> Result<Exit, StartError> {
-    start::prepare(environment, &flags)?;
     let user = Settings::load(&environment.user_dir.join("settings.json"), None);
     let chosen = session::choose(environment, &flags, &user)?;
     let (mut settings, project) = base::project_of(environment, Mode::Print, flags.trust, &chosen.cwd, extensions)?;

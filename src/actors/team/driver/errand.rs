@@ -34,6 +34,9 @@ const TRIES: usize = 20;
 const LONGEST_PATCH: usize = 1 << 20;
 /// Files that a glob gives at most.
 const MOST_FILES: usize = 10_000;
+/// What a budget may have too little of for another agent.
+const LIMITS: [BudgetKind; 5] =
+    [BudgetKind::Tokens, BudgetKind::Cost, BudgetKind::Turns, BudgetKind::Seconds, BudgetKind::Spawns];
 /// How long a command that makes a list may take.
 const LIST_TIME: Duration = Duration::from_secs(600);
 
@@ -136,8 +139,6 @@ pub enum News {
     },
     /// Agents were stopped: their last ends.
     Stopped(Vec<(String, SiblingEnd)>),
-    /// All were.
-    AllStopped(Vec<(String, SiblingEnd)>),
 }
 
 /// The news of an errand whose worker died.
@@ -152,8 +153,7 @@ pub(super) fn broken_off(job: Job, cause: &str) -> News {
         Errand::Run { .. } => News::Ran { seat, life, name, passed: false, output: cause },
         Errand::Merge => News::Merged { seat, life, name, result: Err(cause) },
         Errand::List { step, .. } => News::Listed { step, name, items: Err(cause) },
-        Errand::Stop => News::Stopped(Vec::new()),
-        Errand::StopAll => News::AllStopped(Vec::new()),
+        Errand::Stop | Errand::StopAll => News::Stopped(Vec::new()),
     }
 }
 
@@ -214,7 +214,7 @@ async fn done(family: &Family, job: Job) -> News {
             News::Listed { step, name, items: listed(family.agent().config.as_ref(), source).await }
         }
         Errand::Stop => News::Stopped(stopped(family, &[&name]).await),
-        Errand::StopAll => News::AllStopped(stopped(family, &[]).await),
+        Errand::StopAll => News::Stopped(stopped(family, &[]).await),
     }
 }
 
@@ -275,7 +275,7 @@ async fn patch_text(file: PathBuf) -> String {
 fn refusal(error: &SiblingError) -> Outcome {
     let message = error.to_string();
     let limit = match error {
-        SiblingError::Budget { what, .. } => BudgetKind::ALL.into_iter().find(|kind| kind.word() == *what),
+        SiblingError::Budget { what, .. } => LIMITS.into_iter().find(|kind| kind.word() == *what),
         SiblingError::Total { .. } => Some(BudgetKind::Spawns),
         _ => None,
     };

@@ -30,7 +30,10 @@ impl FrontFactory for TeamFactory {
             let team = spawn("Team", self.run.team.name.clone(), Team, args, supervisor).await?;
             let to = team.clone();
             let client = AgentClient { shared: self.root.clone(), fleet: parts.fleet };
-            client.open(ReplyTo::new(move |result| to.tell(TeamMsg::Opened(result))));
+            client.open(ReplyTo::new(move |result| {
+                let opened = result.map(drop).map_err(|error| error.to_string());
+                to.tell(TeamMsg::Opened(opened));
+            }));
             Ok(team.actor().get_cell())
         })
     }

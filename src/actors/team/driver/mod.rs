@@ -38,7 +38,6 @@ use crate::{
             complain,
             page::numbers::{cost, duration, grouped},
         },
-        reply::CommandResult,
         spawn::{ended, spawn_worker},
     },
     protocol::{
@@ -101,8 +100,8 @@ impl TeamRun {
 /// What the team is told.
 #[derive(Debug)]
 pub enum TeamMsg {
-    /// The root agent takes commands, or does not.
-    Opened(CommandResult),
+    /// The root agent takes commands, or why it does not.
+    Opened(Result<(), String>),
     /// An errand is done; which worker did it.
     News(ActorId, Box<News>),
     /// An errand is gone.
@@ -120,6 +119,8 @@ pub struct TeamState {
     done: Recipient<i32>,
     /// How it ended, as soon as it has: the exit code.
     code: Option<i32>,
+    /// All agents are being stopped.
+    stops_all: bool,
 }
 
 /// What the team begins with.
@@ -143,7 +144,7 @@ impl Actor for Team {
     async fn pre_start(&self, _: ActorRef<TeamMsg>, args: TeamArgs) -> Result<TeamState, ActorProcessingErr> {
         let TeamArgs { run, family, done } = args;
         let plan = Plan::new(run.team.clone(), run.given.clone());
-        Ok(TeamState { run, plan, family, errands: HashMap::new(), done, code: None })
+        Ok(TeamState { run, plan, family, errands: HashMap::new(), done, code: None, stops_all: false })
     }
 
     async fn handle(
@@ -153,7 +154,7 @@ impl Actor for Team {
         state: &mut TeamState,
     ) -> Result<(), ActorProcessingErr> {
         match message {
-            TeamMsg::Opened(Ok(_)) => {
+            TeamMsg::Opened(Ok(())) => {
                 state.family.account().limit(specs::team_budget(&state.run.team.budget));
                 if let Some(time) = state.run.team.budget.time {
                     myself.send_after(time, || TeamMsg::TimeOver);
@@ -179,6 +180,7 @@ impl Actor for Team {
                 state.feed(&myself, Input::Limit { what: BudgetKind::Seconds, message }).await;
             }
         }
+        state.close(&myself).await;
         Ok(())
     }
 
@@ -250,13 +252,28 @@ impl TeamState {
             Effect::Finish(outcome) => {
                 self.code = Some(i32::from(code_of(&outcome)));
                 run.books().over(&self.plan, outcome);
-                // Commands end with their workers; how agents end is told by the stop.
-                for (id, _) in self.errands.drain() {
-                    myself.get_children().iter().filter(|child| child.get_id() == id).for_each(ractor::ActorCell::kill);
-                }
-                self.send(myself, Job { seat: None, name: String::new(), errand: Errand::StopAll }).await;
+                // Commands end with their workers; how agents end is told by the stop. What is being stopped already is
+                // waited for.
+                let stops = |job: &Job| matches!(job.errand, Errand::Stop);
+                let (kept, dropped): (HashMap<_, _>, _) = self.errands.drain().partition(|(_, job)| stops(job));
+                self.errands = kept;
+                let dropped: HashMap<ActorId, Job> = dropped;
+                let children = myself.get_children();
+                children.iter().filter(|child| dropped.contains_key(&child.get_id())).for_each(ractor::ActorCell::kill);
             }
         }
+    }
+
+    /// When it is over: stops whoever is still there, after those that are being stopped already (asked twice, the fleet
+    /// does not wait for their worktrees), and says so when all are gone.
+    async fn close(&mut self, myself: &ActorRef<TeamMsg>) {
+        let Some(code) = self.code.filter(|_| self.errands.is_empty()) else { return };
+        if !std::mem::replace(&mut self.stops_all, true) {
+            let job = Job { seat: None, name: String::new(), errand: Errand::StopAll };
+            return self.send(myself, job).await;
+        }
+        // Nobody takes it: the program is ending already.
+        let _ = self.done.deliver(code);
     }
 
     fn step_of(&self, seat: SeatId) -> &str {
@@ -308,10 +325,6 @@ impl TeamState {
                 self.feed(myself, Input::Listed { step, items }).await;
             }
             News::Stopped(ends) => ends.iter().for_each(|(name, end)| self.note(name, end)),
-            News::AllStopped(ends) => {
-                ends.iter().for_each(|(name, end)| self.note(name, end));
-                let _ = self.done.deliver(self.code.unwrap_or(1));
-            }
         }
     }
 

@@ -30,7 +30,7 @@ enum Open {
 
 /// One way in which something ends.
 fn end_of(open: &Open, how: u8) -> Input {
-    let good = how % 4 != 0;
+    let good = !how.is_multiple_of(4);
     match open {
         Open::Task(seat, life) => {
             let outcome = match how % 8 {
