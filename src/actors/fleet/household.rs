@@ -60,6 +60,8 @@ pub(super) struct Households {
 pub(super) enum Work {
     Making,
     Ending,
+    /// It takes away the worktree of one whose actors are gone.
+    Clearing,
 }
 
 /// An end on its way into the parent's session, under the ids that it has there: stored twice, it would count twice.
@@ -100,7 +102,7 @@ impl FleetState {
             FamilyMsg::Held(root, id) => self.held(myself, &(root, id)),
             FamilyMsg::GraceOver(root, id) => self.close_child(myself, &(root, id)),
             FamilyMsg::TimeOver(root, id) => self.time_over(myself, &(root, id)),
-            FamilyMsg::Cleared(root, id) => self.note_gone(myself, &(root, id)),
+            FamilyMsg::Cleared(root, id) => self.cleared(myself, &(root, id)),
             FamilyMsg::Notice(root, level, text) => {
                 if let Some(root) = self.agent(&root) {
                     root.publish(vec![Event::Notice { level, text }]);
@@ -241,6 +243,7 @@ impl FleetState {
         }
         let Some((who, work)) = self.households.workers.remove(&id) else { return };
         match work {
+            Work::Clearing => self.note_gone(myself, &who),
             Work::Making => self.made(myself, who, Err("the worker that made it died".to_owned())).await,
             Work::Ending => {
                 let (Some(None), Some(agent)) = (self.households.ending.get(&who), self.live(&who)) else { return };

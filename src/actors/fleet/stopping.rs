@@ -7,7 +7,7 @@ use ractor::ActorRef;
 use super::{
     FleetMsg, FleetState,
     family_msg::{Answer, FamilyMsg, Noted},
-    household::Who,
+    household::{Who, Work},
     worktree::{self, Clearing},
 };
 use crate::{
@@ -105,7 +105,11 @@ impl FleetState {
         }
         let name = self.name(who);
         if !self.members.values().any(|member| member.id == name) {
-            return self.note_gone(myself, who);
+            // It is gone when its worktree is.
+            if !self.households.workers.values().any(|worker| *worker == (who.clone(), Work::Clearing)) {
+                self.note_gone(myself, who);
+            }
+            return;
         }
         if !self.leaving.contains_key(&name) {
             let farewell = SessionShutdownAsk { reason: SessionEndReason::Quit, target_session_file: None };
@@ -132,10 +136,16 @@ impl FleetState {
         let to = Addr::of(myself);
         let (root, id) = who.clone();
         let work = Clearing { agent, into, fate, to, then: FamilyMsg::Cleared(root, id) };
-        if spawn_worker("ClearWorktree", who.1.to_string(), worktree::Clear, (), work, myself.get_cell()).await.is_err()
-        {
-            self.note_gone(myself, who);
+        match spawn_worker("ClearWorktree", who.1.to_string(), worktree::Clear, (), work, myself.get_cell()).await {
+            Ok(worker) => drop(self.households.workers.insert(worker.id(), (who.clone(), Work::Clearing))),
+            Err(_) => self.note_gone(myself, who),
         }
+    }
+
+    /// The worktree of a child is away. Its worker has nothing more to say.
+    pub(super) fn cleared(&mut self, myself: &ActorRef<FleetMsg>, who: &Who) {
+        self.households.workers.retain(|_, worker| *worker != (who.clone(), Work::Clearing));
+        self.note_gone(myself, who);
     }
 
     /// Notes in the parent's session that an agent is gone for good.

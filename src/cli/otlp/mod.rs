@@ -51,9 +51,10 @@ impl Target {
             Some(format!("{}/{TRACES}", base.trim_end_matches('/')))
         };
         let Some(address) = own.or_else(all) else { return Ok(None) };
-        let url = Url::parse(&address).map_err(|error| {
-            format!("OTEL_EXPORTER_OTLP_ENDPOINT: {address} is no address ({error}); it begins with http://")
-        })?;
+        let url = Url::parse(&address).ok().filter(|url| matches!(url.scheme(), "http" | "https"));
+        let refused =
+            || format!("OTEL_EXPORTER_OTLP_ENDPOINT: {address} is no address that begins with http:// or https://");
+        let url = url.ok_or_else(refused)?;
         let headers = variable("OTEL_EXPORTER_OTLP_HEADERS").unwrap_or_default();
         let header = |pair: &str| pair.split_once('=').map(|(name, value)| (name.trim().into(), value.trim().into()));
         let headers = headers.split(',').filter_map(header).collect();
