@@ -1,6 +1,6 @@
 //! `troupe team`: agents that work by a team file.
 //!
-//! [`args`] reads the words, [`check`] looks at a file, [`run`] has it carried out, [`results`] writes what came of it and
+//! [`args`] reads the words, [`check`] looks at a file, [`mod@run`] has it carried out, [`results`] writes what came of it and
 //! reads it again.
 
 pub mod args;

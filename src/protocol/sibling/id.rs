@@ -6,7 +6,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 
 /// The name of an agent within its family: `main` for the root, `agent-2` for its second child, `agent-2.1` for that
 /// one's first. Never used twice in a family, also over restarts. Where a sibling is named to the program, its own name
-/// ([`SiblingSpec::name`]) does as well.
+/// ([`SiblingSpec::name`](super::spec::SiblingSpec::name)) does as well.
 ///
 /// Ids are ordered as the family tree is written down: parents before their children, children in the order of their
 /// spawns.

@@ -11,7 +11,7 @@ use crate::protocol::ThinkingLevel;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct SiblingSpec {
-    /// What it is to do: its first message, taken as it stands. Empty: it waits for one ([`SendMode`]).
+    /// What it is to do: its first message, taken as it stands. Empty: it waits for one ([`SendMode`](super::mail::SendMode)).
     pub task: String,
     /// A name of its own in the family, for people and for messages.
     #[serde(skip_serializing_if = "Option::is_none")]
