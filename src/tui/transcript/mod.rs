@@ -175,6 +175,13 @@ impl Transcript {
         (first..self.items.len()).rev().find(|at| self.is_answer(*at))
     }
 
+    /// Says whether a trace runs, to a transcript that is told of no events: calls without a result may still get one.
+    pub fn set_running(&mut self, running: bool) {
+        if std::mem::replace(&mut self.live.runs, running) != running {
+            self.forget_calls();
+        }
+    }
+
     /// Forgets the lines that show how far calls are.
     fn forget_calls(&mut self) {
         self.cache.forget_from(self.last_answer.unwrap_or(0));

@@ -47,9 +47,11 @@ pub(super) struct AgentReader {
 impl AgentReader {
     /// A reader, and what is to be done for it.
     pub fn new(info: AgentInfo, settings: &ScreenSettings, now: u64) -> (Self, Vec<Effect>) {
+        let mut transcript = Transcript::default();
+        transcript.set_running(info.status.state.is_active());
         let reader = Self {
             info,
-            transcript: RefCell::default(),
+            transcript: RefCell::new(transcript),
             settings: settings.clone(),
             seen: Cell::new((80, 1)),
             is_read: false,
@@ -160,6 +162,7 @@ impl Overlay for AgentReader {
             WorkDone::Agents(AgentsDone::Listed(agents)) => {
                 if let Some(info) = agents.iter().find(|info| info.status.id == *id) {
                     self.info = info.clone();
+                    self.transcript.borrow_mut().set_running(info.status.state.is_active());
                 }
             }
             WorkDone::Agents(AgentsDone::Read(of, read)) if of == id => {

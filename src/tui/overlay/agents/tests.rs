@@ -1,7 +1,9 @@
+use serde_json::json;
+
 use super::*;
 use crate::{
     protocol::sibling::{Outcome as End, SiblingStatus},
-    store::testing::{answer, user, view},
+    store::testing::{answer, line, user, view},
     tui::{
         overlay::testing::{World, told},
         settings::ScreenSettings,
@@ -140,4 +142,21 @@ fn the_conversation_of_an_agent_is_read_and_scrolled() {
     assert_ne!(told(&reader.on_change(&world.context())), "stay");
     assert_eq!(told(&world.press(&mut reader, "ctrl+s")), "open");
     assert_eq!(told(&world.press(&mut reader, "escape")), "close");
+}
+
+#[test]
+fn a_call_without_a_result_runs_for_as_long_as_its_agent_works() {
+    let world = World::default();
+    let call = json!({"type": "toolCall", "id": "c1", "name": "bash", "arguments": {"command": "make"}});
+    let message = json!({"role": "assistant", "content": [call], "stopReason": "toolUse", "timestamp": 1});
+    let tree = view(&[user("u1", "", "build it"), line("message", "a1", "u1", json!({"message": message}))]);
+    let ended = |status: SiblingStatus| SiblingStatus { state: SiblingState::Idle, ..status };
+    let (mut reader, _) = AgentReader::new(family().remove(1), &settings(), 0);
+    let id = SiblingId::parse("agent-1").unwrap();
+    reader.on_worked(&WorkDone::Agents(AgentsDone::Read(id, Ok(tree))), &world.context());
+    let lost = "There is no result";
+    assert!(!world.draw(&reader, 60, 12).contains(lost));
+    let agents = family().into_iter().map(|info| AgentInfo { status: ended(info.status), ..info });
+    reader.on_worked(&listed(agents.collect()), &world.context());
+    assert!(world.draw(&reader, 60, 12).contains(lost));
 }
