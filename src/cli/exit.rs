@@ -69,6 +69,24 @@ impl Exit {
         }
     }
 
+    /// The way out that a front chose by its number; a number that none has is a failure.
+    #[must_use]
+    pub fn of_front(code: i32) -> Self {
+        const CHOSEN: [Exit; 10] = [
+            Exit::Done,
+            Exit::Denied,
+            Exit::NotSaved,
+            Exit::TurnLimit,
+            Exit::SpendingLimit,
+            Exit::TimeLimit,
+            Exit::HungUp,
+            Exit::Interrupted,
+            Exit::Quit,
+            Exit::Terminated,
+        ];
+        CHOSEN.into_iter().find(|exit| i32::from(exit.code()) == code).unwrap_or(Self::Failed)
+    }
+
     /// The way out after `signal`, for the signals that end the program in order.
     #[must_use]
     pub const fn from_signal(signal: i32) -> Option<Self> {

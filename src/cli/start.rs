@@ -21,7 +21,7 @@ use crate::{
         fleet::Agents,
         front::{
             control::Offered,
-            printer::{DENIED, NOT_SAVED, PrintMode, PrinterFactory},
+            printer::{PrintMode, PrinterFactory},
             rpc::RpcFactory,
             voice,
         },
@@ -200,25 +200,9 @@ pub(super) async fn run_offered(
     let runtime = Arc::new(runtime);
     signals.serve(&runtime);
     let socket = offered.and_then(|offered| offer(&runtime, &base.environment.user_dir, offered));
-    let code = exit_of(runtime.wait().await);
+    let code = Exit::of_front(runtime.wait().await);
     drop(socket);
     Ok(base.saved_at_last(code))
-}
-
-fn exit_of(code: i32) -> Exit {
-    match code {
-        0 => Exit::Done,
-        DENIED => Exit::Denied,
-        NOT_SAVED => Exit::NotSaved,
-        10 => Exit::TurnLimit,
-        11 => Exit::SpendingLimit,
-        12 => Exit::TimeLimit,
-        129 => Exit::HungUp,
-        130 => Exit::Interrupted,
-        131 => Exit::Quit,
-        143 => Exit::Terminated,
-        _ => Exit::Failed,
-    }
 }
 
 /// Where sessions are kept: flag, environment, settings (the project's is read before anything is trusted), default.

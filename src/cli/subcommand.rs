@@ -118,6 +118,14 @@ pub fn parse(argv: &[String]) -> Option<Result<Subcommand, SubcommandError>> {
 /// A command, or what is wrong with it.
 pub(super) type Parsed = Result<Subcommand, SubcommandError>;
 
+/// An option, and the value that stands behind its `=`.
+pub(super) fn option(word: &str) -> (&str, Option<&str>) {
+    match word.split_once('=') {
+        Some((name, value)) if name.starts_with("--") => (name, Some(value)),
+        _ => (word, None),
+    }
+}
+
 /// The usage of a command.
 pub(super) fn usage(text: &str) -> Parsed {
     Ok(Subcommand::Usage(format!("Usage:\n{text}\n")))

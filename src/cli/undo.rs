@@ -7,7 +7,7 @@ use super::{
     exit::Exit,
     run::{fail, print, warn},
     start::{self, StartError},
-    subcommand::{Subcommand, SubcommandError},
+    subcommand::{Subcommand, SubcommandError, option},
 };
 use crate::{
     protocol::{
@@ -57,10 +57,7 @@ pub fn parse(rest: &[&str]) -> Result<Subcommand, SubcommandError> {
     let mut targets = 0;
     let mut words = rest.iter();
     while let Some(word) = words.next() {
-        let (name, inline) = match word.split_once('=') {
-            Some((name, value)) if name.starts_with("--") => (name, Some(value)),
-            _ => (*word, None),
-        };
+        let (name, inline) = option(word);
         let mut value = || {
             let given = inline.or_else(|| words.next().copied()).filter(|value| !value.is_empty());
             given.map(str::to_owned).ok_or_else(|| wrong(format!("{name} needs a value.")))

@@ -1,5 +1,7 @@
 //! Times as they stand in files and records.
 
+use std::time::Duration;
+
 use jiff::Timestamp;
 
 /// Milliseconds since the Unix epoch, as messages carry them.
@@ -24,6 +26,33 @@ pub fn iso(ms: Millis) -> String {
 #[must_use]
 pub fn parse_iso(text: &str) -> Option<Millis> {
     text.parse::<Timestamp>().ok().map(|time| time.as_millisecond())
+}
+
+/// What is wrong with a length of time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DurationFault {
+    /// Its unit.
+    Unit,
+    /// The number in front of it.
+    Number,
+}
+
+/// A length of time as files and flags have it: `500ms`, `90s`, `30m`, `2h`. More than fits is the most that fits.
+///
+/// # Errors
+/// What is wrong with it.
+pub fn parse_duration(text: &str) -> Result<Duration, DurationFault> {
+    let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    let (number, unit) = text.split_at(digits);
+    let milliseconds = match unit {
+        "ms" => 1,
+        "s" => 1000,
+        "m" => 60_000,
+        "h" => 3_600_000,
+        _ => return Err(DurationFault::Unit),
+    };
+    let number: u64 = number.parse().map_err(|_| DurationFault::Number)?;
+    Ok(Duration::from_millis(number.saturating_mul(milliseconds)))
 }
 
 /// How long ago something was: `now`, `5m`, `3h`, `2d`, `6w`, `2y`.

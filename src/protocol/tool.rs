@@ -62,6 +62,12 @@ pub struct ToolOutput {
     pub terminate: bool,
 }
 
+/// Whether these facts of a result say that a guard denied its call.
+#[must_use]
+pub fn is_denied(details: Option<&Value>) -> bool {
+    details.is_some_and(|details| details["denied"] == true)
+}
+
 impl ToolOutput {
     /// A result of one text block.
     #[must_use]

@@ -1,6 +1,6 @@
 //! Shell commands that a person runs (`!command`).
 
-use std::path::Path;
+use std::{path::Path, time::Duration};
 
 use tokio_util::sync::CancellationToken;
 
@@ -60,6 +60,31 @@ pub async fn run(
         truncated: captured.truncation.truncated,
         full_output_path: captured.spilled.path.map(|path| path.display().to_string()),
     })
+}
+
+/// The same for a command that nobody watches and that gets so much time. Gives the result, and whether the time was over.
+///
+/// # Errors
+/// When the command cannot be started or followed.
+pub async fn run_within(
+    time: Duration,
+    operations: &dyn Operations,
+    command: &str,
+    cwd: &Path,
+    facts: &SessionFacts,
+    cancel: &CancellationToken,
+) -> Result<(BashResult, bool), UserBashError> {
+    let deadline = cancel.child_token();
+    let work = run(operations, command, cwd, facts, &deadline, |_| {});
+    tokio::pin!(work);
+    tokio::select! {
+        biased;
+        result = &mut work => Ok((result?, false)),
+        () = tokio::time::sleep(time) => {
+            deadline.cancel();
+            Ok((work.await?, true))
+        }
+    }
 }
 
 /// Makes plain text of each piece as it comes.

@@ -106,7 +106,7 @@ impl FleetState {
         let name = self.name(who);
         if !self.members.values().any(|member| member.id == name) {
             // It is gone when its worktree is.
-            if !self.households.workers.values().any(|worker| *worker == (who.clone(), Work::Clearing)) {
+            if !self.households.workers.values().any(|(of, work)| of == who && *work == Work::Clearing) {
                 self.note_gone(myself, who);
             }
             return;
@@ -144,7 +144,7 @@ impl FleetState {
 
     /// The worktree of a child is away. Its worker has nothing more to say.
     pub(super) fn cleared(&mut self, myself: &ActorRef<FleetMsg>, who: &Who) {
-        self.households.workers.retain(|_, worker| *worker != (who.clone(), Work::Clearing));
+        self.households.workers.retain(|_, (of, work)| of != who || *work != Work::Clearing);
         self.note_gone(myself, who);
     }
 

@@ -47,6 +47,11 @@ pub fn complain(text: &str) {
     say(&format!("{text}\n"));
 }
 
+/// What a front that ends with its agent says of one that was given up.
+fn given_up(cause: &str) -> String {
+    format!("The agent failed repeatedly and was given up: {cause}")
+}
+
 /// What a person should know of a tool's result that holds what nobody sees; none for any other event.
 fn warning_of_hidden(event: &Event) -> Option<String> {
     let Event::ToolExecutionEnd { call, result, .. } = event else { return None };

@@ -11,7 +11,7 @@ use ractor::{Actor, ActorCell, ActorProcessingErr, ActorRef};
 use super::{
     AGAIN,
     client::AgentClient,
-    complain,
+    complain, given_up,
     stdout::{Chunk, Form, Release, Stdout},
 };
 use crate::{
@@ -24,9 +24,10 @@ use crate::{
         subscriber::{Backlog, Delivered, Delivery, SubscriberKind},
     },
     protocol::{
-        AgentMessage, AssistantMessage, Command, CommandError, Event, Published, Reply, StopReason, ToolOutput,
+        AgentMessage, AssistantMessage, Command, CommandError, Event, Published, Reply, StopReason,
         command::{Disposition, Input},
         message::text_of,
+        tool::is_denied,
         wire::{WireMode, WireState, write_event, write_header},
     },
 };
@@ -240,7 +241,7 @@ impl PrinterState {
             Delivered::Events(events) => events,
             Delivered::Snapshot(view) => {
                 if let Some(cause) = &view.parked {
-                    self.fail(&format!("The agent failed repeatedly and was given up: {cause}"));
+                    self.fail(&given_up(cause));
                 }
                 return;
             }
@@ -279,9 +280,9 @@ impl PrinterState {
                 complain(&format!("Extension {extension} failed at {event}: {error}"));
             }
             Event::Parked { cause } => {
-                self.fail(&format!("The agent failed repeatedly and was given up: {cause}"));
+                self.fail(&given_up(cause));
             }
-            Event::ToolExecutionEnd { call, result, .. } if is_denied(result) => {
+            Event::ToolExecutionEnd { call, result, .. } if is_denied(result.details.as_ref()) => {
                 self.denied.push(format!("{}: {}", call.tool_name, text_of_blocks(&result.content)));
             }
             Event::ToolExecutionStart { call } if self.progress => complain(&format!("· {}", call.tool_name)),
@@ -366,11 +367,6 @@ impl PrinterState {
         let me = self.me.clone();
         self.out.flushed(move || me.tell(PrinterMsg::Flushed));
     }
-}
-
-/// Whether a guard denied the call.
-fn is_denied(result: &ToolOutput) -> bool {
-    result.details.as_ref().is_some_and(|details| details["denied"] == true)
 }
 
 fn text_of_blocks(blocks: &[crate::protocol::Block]) -> String {

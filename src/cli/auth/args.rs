@@ -4,9 +4,12 @@ use std::time::Duration;
 
 use clap::{Parser, error::ErrorKind};
 
-use crate::cli::{
-    exit::Exit,
-    subcommand::{Subcommand, SubcommandError},
+use crate::{
+    cli::{
+        exit::Exit,
+        subcommand::{Subcommand, SubcommandError},
+    },
+    protocol::time::{DurationFault, parse_duration},
 };
 
 /// A command behind `auth`.
@@ -182,17 +185,10 @@ fn command<T: Parser>(words: &[&str], make: fn(T) -> AuthCommand, usage: &'stati
 
 /// A time such as `500ms`, `90s`, `30m` or `2h`.
 fn duration(text: &str) -> Result<Duration, String> {
-    let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
-    let (number, unit) = text.split_at(digits);
-    let milliseconds = match unit {
-        "ms" => 1,
-        "s" => 1000,
-        "m" => 60_000,
-        "h" => 3_600_000,
-        _ => return Err("expected a number with ms, s, m or h, such as 30m".to_owned()),
-    };
-    let number: u64 = number.parse().map_err(|_| "expected a number in front of the unit, such as 30m".to_owned())?;
-    Ok(Duration::from_millis(number.saturating_mul(milliseconds)))
+    parse_duration(text).map_err(|fault| match fault {
+        DurationFault::Unit => "expected a number with ms, s, m or h, such as 30m".to_owned(),
+        DurationFault::Number => "expected a number in front of the unit, such as 30m".to_owned(),
+    })
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::cli::subcommand::{Parsed, Subcommand, usage, wrong};
+use crate::cli::subcommand::{Parsed, Subcommand, option, usage, wrong};
 
 const TOP: &str = "troupe top [PID|RUN] [--once] [--json] [--interval SECONDS]
 
@@ -48,10 +48,7 @@ pub fn top(rest: &[&str]) -> Parsed {
     let mut args = TopArgs { which: None, once: false, json: false, interval: Duration::from_secs(1) };
     let mut words = rest.iter();
     while let Some(word) = words.next() {
-        let (name, inline) = match word.split_once('=') {
-            Some((name, value)) if name.starts_with("--") => (name, Some(value)),
-            _ => (*word, None),
-        };
+        let (name, inline) = option(word);
         match name {
             "-h" | "--help" => return usage(TOP),
             "--once" => args.once = true,

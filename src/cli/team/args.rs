@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::cli::{
     exit::Exit,
-    subcommand::{Subcommand, SubcommandError},
+    subcommand::{Subcommand, SubcommandError, option},
 };
 
 /// How the command is used.
@@ -129,10 +129,7 @@ fn run(rest: &[&str]) -> Result<RunArgs, SubcommandError> {
     let mut args = RunArgs { file: (*file).to_owned(), seed: 1, ..RunArgs::default() };
     let mut words = rest.iter();
     while let Some(word) = words.next() {
-        let (name, inline) = match word.split_once('=') {
-            Some((name, value)) if name.starts_with("--") => (name, Some(value)),
-            _ => (*word, None),
-        };
+        let (name, inline) = option(word);
         let mut value = || {
             let given = inline.or_else(|| words.next().copied()).filter(|value| !value.is_empty());
             given.ok_or_else(|| wrong(format!("{name} needs a value.")))

@@ -9,7 +9,7 @@ use super::{
 use crate::{
     protocol::{
         AgentMessage, AssistantMessage, Block, Entry, EntryBody, EntryId, StopReason, ToolResultMessage,
-        message::text_of,
+        message::text_of, tool::is_denied,
     },
     store::TreeView,
 };
@@ -117,7 +117,7 @@ pub fn spent(tree: &TreeView, first: &EntryId) -> Spent {
 #[must_use]
 pub fn denied(tree: &TreeView, first: &EntryId) -> Vec<String> {
     results(tree, first)
-        .filter(|result| result.details.as_ref().is_some_and(|details| details["denied"] == true))
+        .filter(|result| is_denied(result.details.as_ref()))
         .map(|result| format!("{}: {}", result.tool_name, text_of(&result.content, "\n")))
         .collect()
 }

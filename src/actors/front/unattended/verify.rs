@@ -50,22 +50,11 @@ impl Actor for Verify {
     ) -> Result<(), ActorProcessingErr> {
         let VerifyWork { shared, check, cancel, to } = work;
         let config = &shared.config;
-        let deadline = cancel.child_token();
-        let over = deadline.clone();
-        let time = tokio::time::sleep(check.timeout);
-        let run = user_bash::run(&*config.operations, &check.command, &config.cwd, &config.facts, &deadline, |_| {});
-        tokio::pin!(time, run);
-        let ran = tokio::select! {
-            biased;
-            ran = &mut run => ran,
-            () = time => {
-                over.cancel();
-                run.await
-            }
-        };
+        let (command, time) = (&check.command, check.timeout);
+        let ran = user_bash::run_within(time, &*config.operations, command, &config.cwd, &config.facts, &cancel).await;
         let result = match ran {
-            Ok(result) => judge(&check, &result, over.is_cancelled()),
-            Err(error) => Err(format!("The check `{}` could not be run: {error}", check.command)),
+            Ok((result, timed_out)) => judge(&check, &result, timed_out),
+            Err(error) => Err(format!("The check `{command}` could not be run: {error}")),
         };
         // The front is gone: so is whoever wanted to know.
         let _ = to.deliver(result);

@@ -6,7 +6,7 @@ use super::{front::UnattendedState, words::Word};
 use crate::{
     actors::{
         front::{
-            complain,
+            complain, given_up,
             stdout::{Chunk, Release},
             warning_of_hidden,
         },
@@ -43,7 +43,7 @@ impl UnattendedState {
             Delivered::Events(events) => events,
             Delivered::Snapshot(view) => {
                 if let Some(cause) = &view.parked {
-                    self.broken(&format!("The agent failed repeatedly and was given up: {cause}"));
+                    self.broken(&given_up(cause));
                 }
                 return;
             }
@@ -101,7 +101,7 @@ impl UnattendedState {
             // The clock runs again.
             Event::QuestionClosed { .. } => self.tell(&Word::Beat { turns: self.spent.turns, quiet_ms: Some(0) }),
             Event::Parked { cause } => {
-                self.broken(&format!("The agent failed repeatedly and was given up: {cause}"));
+                self.broken(&given_up(cause));
             }
             _ => {}
         }

@@ -341,17 +341,9 @@ fn place_of(family: &Family, name: &str) -> Result<Workplace, String> {
 async fn ran(place: &Result<Workplace, String>, command: &str, time: Duration) -> Result<(bool, String), String> {
     let Workplace { config } = place.as_ref().map_err(Clone::clone)?;
     let cancel = CancellationToken::new();
-    let work = user_bash::run(config.operations.as_ref(), command, &config.cwd, &config.facts, &cancel, |_| {});
-    tokio::pin!(work);
-    let (result, in_time) = tokio::select! {
-        result = &mut work => (result, true),
-        () = tokio::time::sleep(time) => {
-            cancel.cancel();
-            (work.await, false)
-        }
-    };
-    let result = result.map_err(|error| format!("`{command}` did not run: {error}"))?;
-    if !in_time {
+    let ran = user_bash::run_within(time, &*config.operations, command, &config.cwd, &config.facts, &cancel).await;
+    let (result, timed_out) = ran.map_err(|error| format!("`{command}` did not run: {error}"))?;
+    if timed_out {
         return Ok((false, format!("{}\n[not done after {} s]", result.output, time.as_secs())));
     }
     if result.truncated {

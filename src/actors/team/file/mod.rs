@@ -16,6 +16,7 @@ use std::{
 use serde_json::Value;
 
 use super::template::{OutputPath, Template};
+pub use crate::actors::fleet::strategy::Strategy;
 use crate::{
     protocol::ThinkingLevel,
     store::{
@@ -184,20 +185,6 @@ pub enum OnFailure {
     Stop,
     /// Its output is missing, as long as one of them succeeds.
     Skip,
-}
-
-/// Whom the failure, or the success, of one of several agents concerns.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Strategy {
-    /// The agent alone is replaced.
-    #[default]
-    OneForOne,
-    /// The agent and those behind it.
-    RestForOne,
-    /// All of the step.
-    OneForAll,
-    /// The first that succeeds stops the others.
-    Any,
 }
 
 /// How roles work together. A role that is part of a pattern does not work by itself.

@@ -13,7 +13,10 @@ use super::{
 };
 use crate::{
     actors::team::template::{OutputPath, Template},
-    protocol::ThinkingLevel,
+    protocol::{
+        ThinkingLevel,
+        time::{DurationFault, parse_duration},
+    },
     store::{
         document::{Fault, Field, Object},
         regular_file,
@@ -329,16 +332,9 @@ fn template(field: &Field<'_>) -> Result<Template, Fault> {
 /// A time such as `90s`, `30m`, `2h`.
 fn duration(field: &Field<'_>) -> Result<Duration, Fault> {
     let text = field.text().map_err(|_| field.expected("a time such as \"90s\", \"30m\" or \"2h\""))?;
-    let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
-    let factor = match &text[digits..] {
-        "ms" => 1,
-        "s" => 1000,
-        "m" => 60_000,
-        "h" => 3_600_000,
-        _ => return Err(field.expected("a time such as \"90s\", \"30m\" or \"2h\"")),
-    };
-    match text[..digits].parse::<u64>() {
-        Ok(number) if number > 0 => Ok(Duration::from_millis(number.saturating_mul(factor))),
+    match parse_duration(text) {
+        Err(DurationFault::Unit) => Err(field.expected("a time such as \"90s\", \"30m\" or \"2h\"")),
+        Ok(time) if !time.is_zero() => Ok(time),
         _ => Err(field.expected("a time above zero such as \"90s\"")),
     }
 }
