@@ -7,6 +7,7 @@
 //! |---|---|
 //! | [`effects`] | what the model wants done |
 //! | [`frames`] | when frames are drawn |
+//! | [`rest`] | what is given back while nothing is |
 //! | [`replace`] | another session in the place of the one in front |
 //! | [`theme`] | the theme in use, and its file |
 //! | [`memory`] | what is known beyond the life of a screen |
@@ -15,6 +16,7 @@ mod effects;
 mod frames;
 mod memory;
 mod replace;
+mod rest;
 mod theme;
 
 use std::sync::Arc;
@@ -101,6 +103,8 @@ pub enum ScreenMsg {
     Tick,
     /// It is time to see whether the theme's file is another one.
     LookAtTheme,
+    /// Nothing was drawn for a while, perhaps.
+    Rest,
 }
 
 /// Who wants another session.
@@ -127,6 +131,9 @@ pub struct ScreenState {
     dirty: bool,
     frame_due: bool,
     tick_due: bool,
+    rest_due: bool,
+    /// When it came to rest last.
+    rested: Option<Instant>,
     /// What the theme's file was when it was read; none for a theme without a file.
     theme_file: Option<Stamp>,
     theme_due: bool,
@@ -179,6 +186,8 @@ impl Actor for Screen {
             dirty: true,
             frame_due: false,
             tick_due: false,
+            rest_due: false,
+            rested: None,
             theme_file: None,
             theme_due: false,
             remembered: 0,
@@ -277,9 +286,11 @@ impl Actor for Screen {
                 state.update(Msg::Tick).await;
                 state.draw_in_time();
             }
+            ScreenMsg::Rest => state.rest(),
         }
         state.remember();
         state.plan_tick();
+        state.plan_rest();
         Ok(())
     }
 
