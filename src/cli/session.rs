@@ -108,10 +108,13 @@ pub fn choose(environment: &Environment, args: &HiArgs, settings: &Settings) -> 
     check_writable(&store, args)?;
     let view = store.view();
     let path = store.path().unwrap_or_default();
-    sessions::resolve::check_folder(view.header(), &path).map_err(StartError::of)?;
+    if !args.moved {
+        sessions::resolve::check_folder(view.header(), &path).map_err(StartError::of)?;
+    }
     let journal = Sidecar::of(&store).map_err(StartError::of)?;
     let chosen = ChosenSession::following(store, journal);
-    Ok(ChosenSession { is_first: true, name: args.name.clone(), ..chosen })
+    let cwd = if args.moved { launch.clone() } else { chosen.cwd };
+    Ok(ChosenSession { cwd, is_first: true, name: args.name.clone(), ..chosen })
 }
 
 /// Refuses a session that can only be read, unless that was asked for, or somebody is there who can look at it all the

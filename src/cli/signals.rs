@@ -1,6 +1,6 @@
 //! Signals: the first one ends the run in order, the second one at once.
 
-use std::sync::Arc;
+use std::{sync::Arc, task::Poll};
 
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
@@ -34,6 +34,15 @@ impl Watch {
         });
         let file_size = SignalKind::from_raw(rustix::process::Signal::XFSZ.as_raw());
         Self { ends: caught.collect(), _file_size: signal(file_size).ok() }
+    }
+
+    /// The next signal. For those who decide themselves what it means; never when none can be watched.
+    pub async fn next(&mut self) -> Exit {
+        std::future::poll_fn(|context| {
+            let came = self.ends.iter_mut().find(|(signals, _)| signals.poll_recv(context).is_ready());
+            came.map_or(Poll::Pending, |(_, exit)| Poll::Ready(*exit))
+        })
+        .await
     }
 
     /// Ends `runtime` when a signal comes.
