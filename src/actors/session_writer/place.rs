@@ -3,14 +3,14 @@
 use std::{
     collections::HashMap,
     sync::{
-        Mutex, MutexGuard, PoisonError,
+        Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicBool, Ordering},
     },
     time::Duration,
 };
 
 use crate::{
-    store::{SessionStore, Sidecar, settings::session::SessionSync},
+    store::{SessionStore, Sidecar, replica::Replica, settings::session::SessionSync},
     tools::Checkpoints,
 };
 
@@ -39,6 +39,8 @@ pub struct SessionPlace {
     pub on_refusal: OnRefusal,
     /// When what was written is brought to the disk.
     pub sync: SessionSync,
+    /// The copy of it that is kept elsewhere, where there is one.
+    pub replica: Option<Arc<dyn Replica>>,
     /// Another process may have left a trace unfinished; this one does not go on with it by itself.
     opened: AtomicBool,
     /// A run ended because something could not be saved.
@@ -59,6 +61,7 @@ impl SessionPlace {
             checkpoints: None,
             on_refusal: OnRefusal::Fail,
             sync: SessionSync::default(),
+            replica: None,
             opened: AtomicBool::new(false),
             failed: AtomicBool::new(false),
             accepted: Mutex::default(),
@@ -77,6 +80,12 @@ impl SessionPlace {
         self.store.set_keep_going(on_refusal == OnRefusal::GoOn);
         self.journal.set_keep_going(on_refusal == OnRefusal::GoOn);
         Self { sync, on_refusal, ..self }
+    }
+
+    /// The same with a copy that is kept elsewhere: what it does not take does not count.
+    #[must_use]
+    pub fn with_replica(self, replica: Option<Arc<dyn Replica>>) -> Self {
+        Self { replica, ..self }
     }
 
     /// The same for a process that takes over from one that died: it goes on with the trace that was running.
