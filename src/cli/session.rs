@@ -1,6 +1,9 @@
 //! The session that a start uses: found, opened, or made.
 
-use std::path::{Path, PathBuf};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use super::{
     args::{HiArgs, SessionChoice, SessionTarget, Task},
@@ -14,6 +17,7 @@ use crate::{
     actors::session_writer::{OnRefusal, SessionPlace},
     store::{
         NewSession, SessionStore, Sidecar,
+        replica::Replica,
         session::{Claim, Opened},
         sessions::{self, Resolved, SessionDir},
         settings::Settings,
@@ -36,6 +40,8 @@ pub struct ChosenSession {
     pub name: Option<String>,
     /// A trace that a killed process left running is gone on with at once.
     pub takes_over: bool,
+    /// The copy of it that is kept elsewhere.
+    pub replica: Option<Arc<dyn Replica>>,
 }
 
 impl ChosenSession {
@@ -44,7 +50,7 @@ impl ChosenSession {
     pub fn following(store: SessionStore, journal: Sidecar) -> Self {
         let view = store.view();
         let cwd = PathBuf::from(&view.header().cwd);
-        Self { cwd, is_new: view.is_empty(), is_first: false, name: None, takes_over: false, store, journal }
+        Self { cwd, is_new: view.is_empty(), is_first: false, name: None, takes_over: false, replica: None, store, journal }
     }
 }
 

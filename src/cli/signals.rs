@@ -39,8 +39,11 @@ impl Watch {
     /// The next signal. For those who decide themselves what it means; never when none can be watched.
     pub async fn next(&mut self) -> Exit {
         std::future::poll_fn(|context| {
-            let came = self.ends.iter_mut().find(|(signals, _)| signals.poll_recv(context).is_ready());
-            came.map_or(Poll::Pending, |(_, exit)| Poll::Ready(*exit))
+            let mut came = self.ends.iter_mut().filter_map(|(signals, exit)| match signals.poll_recv(context) {
+                Poll::Ready(Some(())) => Some(*exit),
+                _ => None,
+            });
+            came.next().map_or(Poll::Pending, Poll::Ready)
         })
         .await
     }

@@ -97,7 +97,7 @@ mod tests {
 
     #[test]
     fn a_job_is_worked_on_left_to_others_or_over() {
-        let ended = |number| Ended { number, node: None, result: RunResult::nothing(Outcome::Cancelled) };
+        let ended = |number| Ended { number, epoch: 1, node: None, result: RunResult::nothing(Outcome::Cancelled) };
         let (here, gone) = (|| Ok(PathBuf::from("/w")), || Err("there is no folder /x".to_owned()));
         let table = [
             ("a run that was forgotten", None, None, standing(0, 0), here(), "Drop"),

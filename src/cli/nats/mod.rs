@@ -7,7 +7,7 @@
 //! |---|---|
 //! | [`flags`], [`args`], [`missing`] | the words, and what a build without NATS says |
 //! | `address`, `error` | from the words to a connection |
-//! | `record` | what the server keeps of a run beside its sessions |
+//! | `record`, `ending` | what the server keeps of a run beside its sessions, and its result |
 //! | `decide` | what a node does with a job; pure |
 //! | `node` | the process of `troupe worker` |
 //! | `submit`, `follow`, `followed`, `stop`, `manage` | the client's side: `troupe run --on`, `troupe runs … --on` |
@@ -18,6 +18,8 @@ mod address;
 pub mod args;
 #[cfg(feature = "nats")]
 mod decide;
+#[cfg(feature = "nats")]
+mod ending;
 #[cfg(feature = "nats")]
 pub mod error;
 pub mod flags;

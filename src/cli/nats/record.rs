@@ -22,7 +22,7 @@ pub const STOP: &str = "stop";
 /// Terms that are kept of a run.
 const TERMS: usize = 50;
 
-/// What is to be run, and as the how manieth request.
+/// What is to be run, and as which request.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Submitted {
@@ -42,6 +42,9 @@ pub struct Submitted {
 pub struct Ended {
     /// The number of the request.
     pub number: u32,
+    /// The epoch of the lease of whoever says so; 0 for a client.
+    #[serde(default)]
+    pub epoch: u64,
     /// The node that says so; none when the run was stopped while no node had it.
     pub node: Option<String>,
     /// The result.

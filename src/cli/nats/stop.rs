@@ -2,6 +2,7 @@
 
 use super::{
     address::Client,
+    ending::store,
     error::OnError,
     record::{Ended, RESULT, STATE, STOP, Standing, StopWish, Submitted},
 };
@@ -27,7 +28,7 @@ pub async fn stop(client: &Client, submitted: &Submitted, signal: Exit) -> Resul
         let standing: Standing = hub.get(run, STATE).await?.map(|record| record.value).unwrap_or_default();
         let report = Report::bare(Outcome::Cancelled, "it was stopped while no worker had it");
         let result = RunResult::new(&submitted.spec, &standing.state, report, Some(signal));
-        hub.put(run, RESULT, &Ended { number, node: None, result }).await?;
+        store(hub, run, &Ended { number, epoch: 0, node: None, result }).await?;
     }
     Ok(())
 }

@@ -251,7 +251,7 @@ fn go(
 }
 
 /// The worker of a supervisor that was killed sees that and settles; it is ended when it does not.
-fn outlive(worker: super::state::ProcessId, grace: Duration) {
+pub fn outlive(worker: super::state::ProcessId, grace: Duration) {
     let begun = Instant::now();
     while is_alive(worker) && begun.elapsed() < grace {
         std::thread::sleep(Duration::from_millis(10));

@@ -123,6 +123,12 @@ impl RunFolder {
         self.path.join(name)
     }
 
+    /// Where a node keeps the sessions of the run.
+    #[must_use]
+    pub fn sessions(&self) -> PathBuf {
+        self.file("sessions")
+    }
+
     /// Makes it.
     ///
     /// # Errors

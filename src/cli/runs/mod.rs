@@ -21,7 +21,7 @@ pub mod args;
 pub(super) mod begin;
 pub mod classify;
 mod conclude;
-mod descendants;
+pub(super) mod descendants;
 pub mod folder;
 mod history;
 pub mod ladder;

@@ -200,8 +200,11 @@ async fn fetch(shared: Arc<NodeShared>, slots: Arc<Semaphore>, to: Addr<NodeMsg>
             Ok(mut jobs) => loop {
                 let Ok(permit) = slots.clone().acquire_owned().await else { return };
                 match jobs.next().await {
-                    Ok(delivery) if to.try_tell(NodeMsg::Delivered(delivery, permit)).is_err() => return,
-                    Ok(_) => {}
+                    Ok(delivery) => {
+                        if to.try_tell(NodeMsg::Delivered(delivery, permit)).is_err() {
+                            return;
+                        }
+                    }
                     Err(error) => break error,
                 }
             },

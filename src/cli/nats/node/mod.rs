@@ -5,6 +5,7 @@
 //! | `start` | from the words to a node that works |
 //! | `actor` | the node: takes jobs while it has slots, and ends in order |
 //! | `keeper` | one run, from its job to its result |
+//! | `term` | the time in which its supervisor runs |
 //! | `heart` | keeps a lease and a job alive |
 //! | `desk` | the run's folder on this machine |
 //! | `child` | the supervisor below the node |
@@ -19,5 +20,6 @@ mod heart;
 mod keeper;
 mod report;
 mod start;
+mod term;
 
 pub use start::run;
