@@ -104,7 +104,8 @@ impl Machine {
         let all = parents();
         let mut at = 0;
         while at < tree.len() {
-            tree.extend(all.iter().filter(|(_, parent)| *parent == tree[at]).map(|(pid, _)| *pid));
+            let parent = tree[at];
+            tree.extend(all.iter().filter(|(_, of)| *of == parent).map(|(pid, _)| *pid));
             at += 1;
         }
         tree.into_iter().map(|pid| Pid::from_raw(pid).unwrap()).collect()
