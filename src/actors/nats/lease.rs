@@ -1,9 +1,18 @@
 //! Who owns a run: a record that is gone by itself when its owner does not beat.
 
-use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
-use super::{Hub, NatsError};
+use async_nats::jetstream::message::PublishMessage;
+use bytes::Bytes;
+use serde::{Deserialize, Serialize};
+use tokio::time::Instant;
+
+use super::{
+    Hub, NatsError,
+    names::run_id,
+    records::{OPERATION, REMOVED, decoded, is_removed},
+    wire::PATIENCE,
+};
 use crate::store::replica::Lost;
 
 /// Who owns a run.
@@ -28,8 +37,25 @@ pub enum Taking {
 /// A lease that is ours for as long as it is kept up.
 #[derive(Debug)]
 pub struct Lease {
+    hub: Hub,
+    run: String,
+    subject: String,
+    owner: Owner,
     /// Each owner of a run has a greater one than those before.
     pub epoch: u64,
+    /// The sequence of the last beat.
+    revision: u64,
+    beats: u64,
+    /// When the last beat that counts was sent.
+    beaten: Instant,
+}
+
+/// What stands in the bucket.
+#[derive(Serialize, Deserialize)]
+struct Beat {
+    #[serde(flatten)]
+    owner: Owner,
+    beats: u64,
 }
 
 impl Hub {
@@ -38,8 +64,25 @@ impl Hub {
     /// # Errors
     /// The server does not answer.
     pub async fn take_lease(&self, run: &str, owner: &Owner) -> Result<Taking, NatsError> {
-        let _ = (run, owner);
-        todo!()
+        let subject = self.0.names.lease(run_id(run)?);
+        loop {
+            let there = self.last(&self.0.names.leases(), &subject, PATIENCE).await?;
+            let expected = match there {
+                None => 0,
+                Some(marker) if is_removed(Some(&marker.headers)) => marker.sequence,
+                Some(taken) => return Ok(Taking::Owned(decoded::<Beat>(&subject, &taken.payload)?.owner)),
+            };
+            let beaten = Instant::now();
+            let bytes = encoded(owner, 0);
+            let action = format!("take the lease of run {run}");
+            let stream = self.0.names.leases();
+            let stored =
+                self.store_behind(&action, &stream, &subject, expected, &bytes, beaten + self.lease_time()).await?;
+            // Somebody was faster, or the marker of the owner before ran out: look again.
+            let Some(epoch) = stored else { continue };
+            let (hub, run, owner) = (self.clone(), run.to_owned(), owner.clone());
+            return Ok(Taking::Taken(Lease { hub, run, subject, owner, epoch, revision: epoch, beats: 0, beaten }));
+        }
     }
 
     /// Who owns a run right now.
@@ -47,8 +90,13 @@ impl Hub {
     /// # Errors
     /// The server does not answer.
     pub async fn owner(&self, run: &str) -> Result<Option<Owner>, NatsError> {
-        let _ = run;
-        todo!()
+        let subject = self.0.names.lease(run_id(run)?);
+        match self.last(&self.0.names.leases(), &subject, PATIENCE).await? {
+            Some(there) if !is_removed(Some(&there.headers)) => {
+                Ok(Some(decoded::<Beat>(&subject, &there.payload)?.owner))
+            }
+            _ => Ok(None),
+        }
     }
 }
 
@@ -56,7 +104,7 @@ impl Lease {
     /// How often it wants a beat.
     #[must_use]
     pub fn pace(&self) -> Duration {
-        todo!()
+        self.hub.lease_time() / 3
     }
 
     /// Keeps it up. While the server is away it tries again, until the time of the lease is over.
@@ -64,7 +112,28 @@ impl Lease {
     /// # Errors
     /// It is not ours any longer.
     pub async fn beat(&mut self) -> Result<(), Lost> {
-        todo!()
+        let (sent, beats) = (Instant::now(), self.beats + 1);
+        let deadline = self.beaten + self.hub.lease_time();
+        let stream = self.hub.0.names.leases();
+        let bytes = encoded(&self.owner, beats);
+        let lost = |error: NatsError| Lost(format!("the lease of run {} could not be kept up: {error}", self.run));
+        loop {
+            let action = "keep the lease up";
+            let stored = self.hub.store_behind(action, &stream, &self.subject, self.revision, &bytes, deadline).await;
+            if let Some(revision) = stored.map_err(lost)? {
+                (self.revision, self.beats, self.beaten) = (revision, beats, sent);
+                return Ok(());
+            }
+            // A beat of ours that nobody waited for to the end may stand there.
+            let there = self.hub.last(&stream, &self.subject, PATIENCE).await.map_err(lost)?;
+            let ours = there.filter(|there| {
+                decoded::<Beat>(&self.subject, &there.payload).is_ok_and(|beat| beat.owner == self.owner)
+            });
+            match ours {
+                Some(there) if there.sequence != self.revision => self.revision = there.sequence,
+                _ => return Err(Lost(format!("the lease of run {} ran out, or another worker has it", self.run))),
+            }
+        }
     }
 
     /// Gives it back, if it is still ours: another worker may take it at once.
@@ -72,6 +141,21 @@ impl Lease {
     /// # Errors
     /// The server does not answer: the lease ends by itself.
     pub async fn give_back(self) -> Result<(), NatsError> {
-        todo!()
+        let marker = PublishMessage::build().header(OPERATION, REMOVED).expected_last_subject_sequence(self.revision);
+        let deadline = self.beaten + self.hub.lease_time();
+        // Refused: it is not ours any longer, and there is nothing to give.
+        match self.hub.publish_once(self.subject.clone(), marker, deadline).await {
+            Ok(_) | Err(super::wire::Refusal::Sequence) => Ok(()),
+            Err(refusal) => Err(NatsError::Failed {
+                action: format!("give the lease of run {} back", self.run),
+                cause: format!("{refusal:?}"),
+            }),
+        }
     }
+}
+
+fn encoded(owner: &Owner, beats: u64) -> Bytes {
+    let beat = Beat { owner: owner.clone(), beats };
+    // Strings and a number can always be written.
+    serde_json::to_vec(&beat).unwrap_or_default().into()
 }

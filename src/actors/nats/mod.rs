@@ -5,6 +5,8 @@
 //! |---|---|
 //! | [`address`], [`error`] | where the server is, and why it cannot be used |
 //! | [`hub`] | the connection, and the streams and buckets that it needs |
+//! | `connect`, `link`, `names` | how the connection is made, whether it stands, what things are called there |
+//! | `wire`, `follow` | questions that are asked again, reading in order |
 //! | [`jobs`] | what is to be run, and who takes it |
 //! | [`records`] | what is known of runs |
 //! | [`lease`] | who owns a run |
@@ -13,14 +15,23 @@
 //! | [`control`] | questions to a run, wherever it is |
 
 pub mod address;
+mod connect;
 pub mod control;
 pub mod error;
 pub mod events;
+mod follow;
 pub mod hub;
 pub mod jobs;
 pub mod lease;
+mod link;
 pub mod log;
+mod names;
 pub mod records;
+#[cfg(test)]
+mod testing;
+#[cfg(test)]
+mod tests;
+mod wire;
 
 pub use self::{
     address::NatsAddress,

@@ -10,7 +10,11 @@ use std::{
 };
 
 use crate::{
-    store::{SessionStore, Sidecar, replica::Replica, settings::session::SessionSync},
+    store::{
+        SessionStore, Sidecar,
+        replica::{Lost, Replica},
+        settings::session::SessionSync,
+    },
     tools::Checkpoints,
 };
 
@@ -93,6 +97,28 @@ impl SessionPlace {
     pub fn taking_over(self) -> Self {
         self.opened.store(true, Ordering::Relaxed);
         self
+    }
+
+    /// Whether this process still owns the session.
+    ///
+    /// # Errors
+    /// Another one does.
+    pub(in crate::actors) fn still_ours(&self) -> Result<(), Lost> {
+        match &self.replica {
+            Some(replica) if replica.lost().is_cancelled() => Err(Lost("another process has taken it over".to_owned())),
+            _ => Ok(()),
+        }
+    }
+
+    /// Returns when what was written is in the copy that is kept elsewhere, where there is one.
+    ///
+    /// # Errors
+    /// The copy does not take it any longer.
+    pub(in crate::actors) async fn commit(&self) -> Result<(), Lost> {
+        let Some(replica) = &self.replica else { return Ok(()) };
+        // What lives in memory has no copy.
+        let Some(file) = self.store.path() else { return Ok(()) };
+        replica.commit(&file).await
     }
 
     /// The session's file, existing or planned; none in memory.
