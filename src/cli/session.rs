@@ -50,7 +50,16 @@ impl ChosenSession {
     pub fn following(store: SessionStore, journal: Sidecar) -> Self {
         let view = store.view();
         let cwd = PathBuf::from(&view.header().cwd);
-        Self { cwd, is_new: view.is_empty(), is_first: false, name: None, takes_over: false, replica: None, store, journal }
+        Self {
+            cwd,
+            is_new: view.is_empty(),
+            is_first: false,
+            name: None,
+            takes_over: false,
+            replica: None,
+            store,
+            journal,
+        }
     }
 }
 

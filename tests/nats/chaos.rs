@@ -55,29 +55,28 @@ async fn play(seed: u64) {
     let context = format!("seed {seed}, {fates:?}");
     let Some(stage) = Stage::new(script).await else { return };
     let mut machines = 1;
-    let mut machine = stage.worker("m1");
+    let mut machine = stage.worker("m1").await;
     let client = stage.start(&["go"]);
     for (n, fate) in (1..).zip(&fates) {
         let tool = stage.pid_in(&format!("pid{n}")).await;
-        let next = |machines: &mut u32| {
-            *machines += 1;
-            stage.worker(&format!("m{machines}"))
-        };
         match fate {
             Fate::Nothing => drop(stage.sandbox.write(format!("go{n}"), "")),
             Fate::Dies => {
                 machine.kill().await;
-                machine = next(&mut machines);
+                machines += 1;
+                machine = stage.worker(&format!("m{machines}")).await;
             }
             Fate::Leaves => {
                 machine.stop().await;
-                machine = next(&mut machines);
+                machines += 1;
+                machine = stage.worker(&format!("m{machines}")).await;
             }
             Fate::DiesAfter => {
                 stage.sandbox.write(format!("go{n}"), "");
                 until("end of the call", || rustix::process::test_kill_process(tool).is_err().then_some(())).await;
                 machine.kill().await;
-                machine = next(&mut machines);
+                machines += 1;
+                machine = stage.worker(&format!("m{machines}")).await;
             }
         }
     }

@@ -10,7 +10,7 @@ use crate::{stage::*, support::*};
 async fn a_run_on_a_worker_ends_as_one_of_this_machine_does() {
     let reply = replies([calls([call("bash", json!({"command": "echo made > made; pwd"}))]), text("done")]);
     let Some(stage) = Stage::new(reply).await else { return };
-    let worker = stage.worker("a");
+    let worker = stage.worker("a").await;
     let finished = stage.run(&["the task", "--output", "json"]).await;
     assert_eq!(finished.code, Some(0), "{}", finished.stderr);
     let result: Value = serde_json::from_str(&finished.stdout).unwrap();
@@ -44,7 +44,7 @@ async fn a_run_on_a_worker_ends_as_one_of_this_machine_does() {
 async fn one_id_is_one_run_whoever_asks_and_however_often() {
     let gate = Gate::closed();
     let Some(stage) = Stage::new(replies([text("fine").hold(&gate)])).await else { return };
-    let _worker = stage.worker("a");
+    let _worker = stage.worker("a").await;
     let clients = [stage.start(&["go"]), stage.start(&["go"]), stage.start(&["go"])];
     stage.sandbox.server.request(0).await;
     gate.open();
@@ -65,7 +65,7 @@ async fn one_id_is_one_run_whoever_asks_and_however_often() {
 #[tokio::test]
 async fn the_events_of_a_run_are_those_that_it_would_print_itself() {
     let Some(stage) = Stage::new(|_: &Request| text("fine")).await else { return };
-    let _worker = stage.worker("a");
+    let _worker = stage.worker("a").await;
     let types = |text: &str| -> Vec<String> {
         text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()["type"].to_string()).collect()
     };
@@ -83,7 +83,7 @@ async fn a_signal_stops_the_run_where_it_works_and_resume_goes_on_with_it() {
     let command = "echo $$ > pid; sleep 600";
     let reply = replies([calls([call("bash", json!({"command": command}))]), text("done")]);
     let Some(stage) = Stage::new(reply).await else { return };
-    let _worker = stage.worker("a");
+    let _worker = stage.worker("a").await;
     let client = stage.start(&["the task"]);
     let tool = stage.pid_in("pid").await;
     let pid = rustix::process::Pid::from_raw(i32::try_from(client.id().unwrap()).unwrap()).unwrap();
@@ -111,7 +111,7 @@ async fn a_run_that_no_worker_has_waits_can_be_stopped_and_is_gone_on_with_later
     assert_eq!(stage.runs(&["stop", ID]).await.code, Some(0));
     assert_eq!(stage.shown().await["status"], json!("cancelled"));
     // The job is in the queue, and nobody begins it.
-    let worker = stage.worker("a");
+    let worker = stage.worker("a").await;
     let resumed = stage.runs(&["resume", ID]).await;
     assert_eq!((resumed.code, resumed.stdout.as_str()), (Some(0), "done\n"), "{}", resumed.stderr);
     assert_eq!(stage.sandbox.server.count(), 1);
@@ -136,14 +136,14 @@ async fn a_worker_without_the_folder_leaves_the_run_to_others() {
         }
     }
     std::fs::remove_dir(&elsewhere).unwrap();
-    let worker = stage.worker("a");
+    let worker = stage.worker("a").await;
     loop {
         if stage.shown().await["refusals"][0]["reason"].as_str().is_some_and(|reason| reason.contains("elsewhere")) {
             break;
         }
     }
     // One that is given a folder can work.
-    let _other = stage.worker_with("b", &["--lease", "2s", "--dir", stage.sandbox.project.to_str().unwrap()]);
+    let _other = stage.worker_with("b", &["--lease", "2s", "--dir", stage.sandbox.project.to_str().unwrap()]).await;
     let finished = end(client).await;
     assert_eq!((finished.code, finished.stdout.as_str()), (Some(0), "done\n"), "{}", finished.stderr);
     assert!(worker.stop().await.contains("left to others: there is no folder"));

@@ -35,12 +35,12 @@ impl Stage {
     }
 
     /// A worker whose leases last two seconds.
-    pub fn worker(&self, name: &str) -> Machine {
-        self.worker_with(name, &["--lease", "2s"])
+    pub async fn worker(&self, name: &str) -> Machine {
+        self.worker_with(name, &["--lease", "2s"]).await
     }
 
-    /// A worker with these flags.
-    pub fn worker_with(&self, name: &str, more: &[&str]) -> Machine {
+    /// A worker with these flags, when it takes runs.
+    pub async fn worker_with(&self, name: &str, more: &[&str]) -> Machine {
         let user_dir = self.sandbox.user_dir.with_file_name(format!("machine-{name}"));
         fs::create_dir_all(&user_dir).unwrap();
         fs::copy(self.sandbox.user_dir.join("models.json"), user_dir.join("models.json")).unwrap();
@@ -49,8 +49,10 @@ impl Stage {
         command.env("TROUPE_DIR", &user_dir).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
         let mut process = command.spawn().unwrap();
         let mut lines = BufReader::new(process.stderr.take().unwrap()).lines();
+        let first = within("first words of a worker", lines.next_line()).await.unwrap().unwrap();
+        assert!(first.contains("takes runs of the pool default"), "{first}");
         let said = tokio::spawn(async move {
-            let mut said = String::new();
+            let mut said = first + "\n";
             while let Ok(Some(line)) = lines.next_line().await {
                 said.push_str(&line);
                 said.push('\n');

@@ -16,11 +16,11 @@ async fn a_run_whose_machine_dies_goes_on_elsewhere_from_its_last_entry() {
         text("done"),
     ]);
     let Some(stage) = Stage::new(reply).await else { return };
-    let first = stage.worker("a");
+    let first = stage.worker("a").await;
     let client = stage.start(&["the task"]);
     stage.pid_in("pid").await;
     first.kill().await;
-    let second = stage.worker("b");
+    let second = stage.worker("b").await;
     let finished = end(client).await;
     assert_eq!((finished.code, finished.stdout.as_str()), (Some(0), "done\n"), "{}", finished.stderr);
     assert!(finished.stderr.contains("Worker b takes it over"), "{}", finished.stderr);
@@ -43,12 +43,12 @@ async fn of_an_owner_that_was_overtaken_while_it_stood_still_nothing_is_accepted
     let effect = |name: &str| calls([call("bash", json!({"command": format!("echo {name} >> effects")}))]);
     let reply = replies([effect("of the old owner").hold(&gate), effect("of the new owner"), text("done")]);
     let Some(stage) = Stage::new(reply).await else { return };
-    let mut first = stage.worker("a");
+    let mut first = stage.worker("a").await;
     let client = stage.start(&["the task"]);
     stage.sandbox.server.request(0).await;
     let paused = first.pause();
     gate.open();
-    let second = stage.worker("b");
+    let second = stage.worker("b").await;
     let finished = end(client).await;
     assert_eq!((finished.code, finished.stdout.as_str()), (Some(0), "done\n"), "{}", finished.stderr);
     let before = (fs::read(stage.sandbox.project.join("effects")).unwrap(), stage.sandbox.server.count());
@@ -77,7 +77,7 @@ async fn a_server_that_is_killed_and_comes_back_holds_the_run_up_and_loses_nothi
         calls([call("bash", json!({"command": command}))])
     };
     let Some(mut stage) = Stage::new(replies([wait(1), wait(2), text("done")])).await else { return };
-    let _worker = stage.worker_with("a", &["--lease", "20s"]);
+    let _worker = stage.worker_with("a", &["--lease", "20s"]).await;
     let client = stage.start(&["the task"]);
     stage.pid_in("pid1").await;
     stage.nats.kill();
@@ -103,12 +103,12 @@ async fn a_run_that_kills_its_workers_is_given_up() {
     let Some(stage) = Stage::new(reply).await else { return };
     let client = stage.start(&["the task"]);
     for n in 1..=5 {
-        let worker = stage.worker(&format!("w{n}"));
+        let worker = stage.worker(&format!("w{n}")).await;
         until("another try", || (stage.sandbox.project.join("tries").exists()).then_some(())).await;
         until("another try", || (stage.sandbox.read("tries").lines().count() == n).then_some(())).await;
         worker.kill().await;
     }
-    let _last = stage.worker("last");
+    let _last = stage.worker("last").await;
     let finished = end(client).await;
     assert_eq!(finished.code, Some(14), "{}", finished.stderr);
     assert!(finished.stderr.contains("5 nodes took it"), "{}", finished.stderr);

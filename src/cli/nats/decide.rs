@@ -85,7 +85,12 @@ mod tests {
     };
 
     fn submitted(number: u32) -> Submitted {
-        Submitted { number, pool: "p".into(), at: 0, spec: RunSpec { cwd: "/nowhere/at/all".into(), ..RunSpec::nothing("r") } }
+        Submitted {
+            number,
+            pool: "p".into(),
+            at: 0,
+            spec: RunSpec { cwd: "/nowhere/at/all".into(), ..RunSpec::nothing("r") },
+        }
     }
 
     fn standing(failures: usize, refusals: usize) -> Standing {
@@ -112,13 +117,8 @@ mod tests {
             ("a folder at last", Some(submitted(2)), None, standing(0, 4), here(), "Work(\"/w\")"),
         ];
         for (what, submitted, ended, standing, place, wanted) in table {
-            let facts = Facts {
-                number: 2,
-                submitted: submitted.as_ref(),
-                ended: ended.as_ref(),
-                standing: &standing,
-                place,
-            };
+            let facts =
+                Facts { number: 2, submitted: submitted.as_ref(), ended: ended.as_ref(), standing: &standing, place };
             let decision = format!("{:?}", decide(facts));
             assert!(decision.starts_with(wanted), "{what}: {decision}");
         }

@@ -27,9 +27,8 @@ impl OnError {
     #[must_use]
     pub fn exit(&self) -> Exit {
         match self {
-            Self::Usage(_) | Self::Run(FolderError::Unknown(_) | FolderError::Ambiguous { .. } | FolderError::BadId(_)) => {
-                Exit::Usage
-            }
+            Self::Usage(_)
+            | Self::Run(FolderError::Unknown(_) | FolderError::Ambiguous { .. } | FolderError::BadId(_)) => Exit::Usage,
             Self::Nats(_) | Self::Run(FolderError::Io { .. }) | Self::System(_) => Exit::Failed,
         }
     }

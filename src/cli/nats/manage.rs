@@ -28,12 +28,7 @@ use crate::{
 };
 
 /// Carries the command out.
-pub fn run(
-    environment: &Environment,
-    flags: &NatsFlags,
-    command: RunsCommand,
-    extensions: &ExtensionRegistry,
-) -> Exit {
+pub fn run(environment: &Environment, flags: &NatsFlags, command: RunsCommand, extensions: &ExtensionRegistry) -> Exit {
     manage(environment, flags, command, extensions).unwrap_or_else(|error| {
         fail(&error.to_string());
         error.exit()

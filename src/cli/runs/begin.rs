@@ -210,12 +210,7 @@ fn usage_line() -> &'static str {
 }
 
 /// Supervises a run that this process owns.
-fn go(
-    folder: &RunFolder,
-    spec: &RunSpec,
-    signals: Signals,
-    customer: Customer,
-) -> Result<RunResult, BeginError> {
+fn go(folder: &RunFolder, spec: &RunSpec, signals: Signals, customer: Customer) -> Result<RunResult, BeginError> {
     let mut state = folder.state()?;
     if let Some(worker) = state.worker.take() {
         outlive(worker, spec.supervision.grace);

@@ -88,7 +88,20 @@ impl<'a> Supervisor<'a> {
     ) -> Self {
         let (begun, elapsed_before) = (Instant::now(), state.elapsed_ms);
         let (history, stopped) = (Vec::new(), None);
-        Self { folder, spec, state, signals, events, api_key, node, begun, elapsed_before, saved: begun, history, stopped }
+        Self {
+            folder,
+            spec,
+            state,
+            signals,
+            events,
+            api_key,
+            node,
+            begun,
+            elapsed_before,
+            saved: begun,
+            history,
+            stopped,
+        }
     }
 
     /// Supervises to the end: what came of it, and the exit code of the signal that stopped it.

@@ -2,10 +2,7 @@
 
 use std::{
     io::{self, Write as _},
-    os::{
-        fd::BorrowedFd,
-        unix::process::CommandExt as _,
-    },
+    os::{fd::BorrowedFd, unix::process::CommandExt as _},
     path::Path,
     process::{ChildStdin, ChildStdout, Command, Stdio},
 };

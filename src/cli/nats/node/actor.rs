@@ -222,10 +222,9 @@ mod tests {
 
     #[test]
     fn the_first_signal_settles_and_each_further_one_does_not_wait() {
-        assert_eq!([Drain::No, Drain::Settle, Drain::AtOnce].map(Drain::further), [
-            Drain::Settle,
-            Drain::AtOnce,
-            Drain::AtOnce
-        ]);
+        assert_eq!(
+            [Drain::No, Drain::Settle, Drain::AtOnce].map(Drain::further),
+            [Drain::Settle, Drain::AtOnce, Drain::AtOnce]
+        );
     }
 }

@@ -19,10 +19,7 @@ use super::{
 };
 use crate::{
     actors::{
-        front::{
-            complain,
-            unattended::words::Report,
-        },
+        front::{complain, unattended::words::Report},
         nats::{Delivery, NatsError, SessionLog, Taking},
     },
     cli::{
@@ -117,13 +114,8 @@ async fn keep(shared: Arc<NodeShared>, delivery: Delivery, drain: watch::Receive
     let ended: Option<Ended> = hub.get(&run, RESULT).await?.map(|record| record.value);
     let mut standing: Standing = hub.get(&run, STATE).await?.map(|record| record.value).unwrap_or_default();
     let here = submitted.as_ref().map_or_else(|| Err(String::new()), |submitted| place(shared.dir.as_ref(), submitted));
-    let facts = Facts {
-        number,
-        submitted: submitted.as_ref(),
-        ended: ended.as_ref(),
-        standing: &standing,
-        place: here,
-    };
+    let facts =
+        Facts { number, submitted: submitted.as_ref(), ended: ended.as_ref(), standing: &standing, place: here };
     let decision = decide(facts);
     let desk = RunFolder::of(&shared.folder, &run).map_err(|error| NatsError::BadName(error.to_string()))?;
     let (work, submitted) = match (decision, submitted) {
@@ -218,8 +210,7 @@ async fn finish(
     let (leaving, again, text) = match end {
         term::End::Result(result) => {
             let text = format!("{} (exit {})", result.outcome.told(), result.exit);
-            let ended =
-                Ended { number, epoch: term.epoch, node: Some(shared.owner.name.clone()), result: *result };
+            let ended = Ended { number, epoch: term.epoch, node: Some(shared.owner.name.clone()), result: *result };
             ending::store(hub, run, &ended).await?;
             (Leaving::Ended, None, text)
         }
@@ -231,4 +222,3 @@ async fn finish(
     close(delivery, heart, again).await?;
     Ok(text)
 }
-

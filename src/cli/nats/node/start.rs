@@ -64,13 +64,14 @@ fn work(environment: &Environment, args: WorkerArgs) -> Result<Exit, OnError> {
     let runtime = async_runtime().map_err(|error| system(&error))?;
     let exit = runtime.block_on(async {
         let mut signals = signals::Watch::begin();
-        let limits = Limits { lease: args.lease, replicas: args.replicas };
+        let limits = Limits { lease: args.lease, replicas: args.replicas, ..Limits::default() };
         let hub = tokio::select! {
             hub = connect(&address, &name, limits) => hub?,
             signal = signals.next() => return Ok(signal),
         };
         let owner = Owner { name, node: Uuid::new_v4().simple().to_string() };
-        let shared = NodeShared { hub, owner, pool: args.pool, dir, folder, address, user_dir: environment.user_dir.clone() };
+        let shared =
+            NodeShared { hub, owner, pool: args.pool, dir, folder, address, user_dir: environment.user_dir.clone() };
         serve(shared, args.slots, signals).await
     });
     runtime.shutdown_background();
@@ -97,7 +98,8 @@ fn only_one(folder: &Path, name: &str) -> Result<File, OnError> {
     let path: PathBuf = folder.join("lock");
     let failed = |error: &dyn std::fmt::Display| OnError::System(format!("cannot lock {}: {error}", path.display()));
     let mut options = OpenOptions::new();
-    let file = regular_file::open(&path, options.write(true).create(true).mode(0o600)).map_err(|error| failed(&error))?;
+    let file =
+        regular_file::open(&path, options.write(true).create(true).mode(0o600)).map_err(|error| failed(&error))?;
     match lock(&file, &path) {
         Ok(Lock::Held | Lock::Unsupported(_)) => Ok(file),
         Err(crate::store::StoreError::Locked { .. }) => {
