@@ -12,6 +12,7 @@
 //! | [`account`], [`family_board`], [`family_notes`], [`kin`], [`sibling_news`] | siblings: what they may use, what is known of them, what sessions tell of them; [`fleet`] has the actors |
 //! | [`dispatch`] | where a request of a virtual model goes |
 //! | [`team`] | agents that work by a plan that stands in a file |
+//! | `nats` | runs on any machine (feature `nats`) |
 //! | [`front`] | those who give agents work and show what they do |
 //! | [`turn`], [`turn_io`], [`queues`], [`batch`], [`retry`], [`rounds`], [`resume`], [`route_facts`], [`job_news`], [`navigation`], [`restart`] | pure: the turn loop's machine and its parts, the restart policy |
 //! | [`supervision`] | the live tree of actors and agents, for those who show it |
@@ -45,6 +46,8 @@ pub mod job_news;
 pub mod job_worker;
 pub mod jobs;
 pub mod kin;
+#[cfg(feature = "nats")]
+pub mod nats;
 pub mod navigation;
 pub mod opening;
 pub mod prepare;

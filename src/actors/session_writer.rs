@@ -25,7 +25,7 @@ use super::{
 };
 use crate::{
     protocol::{
-        AgentMessage, Entry, EntryId, Event,
+        AgentMessage, CommandError, Entry, EntryId, Event,
         command::{InputSource, QueueKind},
         event::NoticeLevel,
     },
@@ -158,32 +158,27 @@ impl WriterState {
                     self.tell(format!("What is queued could not be saved: {cause}"));
                 }
             }
-            WriterMsg::Answer(reply, result) => reply.send(*result),
+            WriterMsg::Answer(reply, result) => reply.send(match self.shared.place.commit().await {
+                Ok(()) => *result,
+                Err(lost) => Err(CommandError::Store(lost.to_string())),
+            }),
             WriterMsg::CallsStarted { entry, places, reply } => {
                 let record = Record::Batch { entry_id: entry.clone(), places: places.clone() };
-                let result = match self.shared.place.journal.append(&[record]) {
+                let result = match self.mark(record).await {
                     Err(error) if self.waits(&error) => {
                         return self.wait(myself, WriterMsg::CallsStarted { entry, places, reply }, &error);
                     }
                     result => self.over(result),
                 };
-                if self.shared.place.sync != SessionSync::Never {
-                    sync(self.shared.clone()).await;
-                }
                 // The batch that waits is gone: its calls have not begun.
                 let _ = reply.deliver(result);
             }
             WriterMsg::Branch { leaf, entries, to } => {
-                let branched = self.shared.place.store.branch(leaf.as_ref(), stored_form(entries.clone()));
-                let result = match branched {
+                let result = match self.branch(myself, leaf.as_ref(), entries.clone()).await {
                     Err(error) if self.waits(&error) => {
                         return self.wait(myself, WriterMsg::Branch { leaf, entries, to }, &error);
                     }
                     result => self.over(result),
-                };
-                let result = match result {
-                    Ok(appended) => Ok(self.publish(myself, appended).await),
-                    Err(error) => Err(error),
                 };
                 // The loop that waits is gone: the next one sees the entries in the tree.
                 let _ = to.deliver(result);
@@ -192,6 +187,9 @@ impl WriterState {
                 self.save(myself);
                 if self.shared.place.sync != SessionSync::Never {
                     sync(self.shared.clone()).await;
+                }
+                if let Err(lost) = self.shared.place.commit().await {
+                    self.tell(lost.to_string());
                 }
             }
             WriterMsg::TryAgain | WriterMsg::GiveUp => {}
@@ -282,23 +280,51 @@ impl WriterState {
         myself: &ActorRef<WriterMsg>,
         entries: Vec<NewEntry>,
     ) -> Result<Vec<Arc<Entry>>, StoreError> {
+        self.shared.place.still_ours()?;
         let reserved: Vec<EntryId> = entries.iter().filter_map(|entry| entry.reserved.clone()).collect();
         let appended = self.shared.place.store.append(None, stored_form(entries))?;
-        let entries = self.publish(myself, appended).await;
+        let entries = self.publish(myself, appended).await?;
         if !reserved.is_empty() {
             self.note_delivery(&reserved);
         }
         Ok(entries)
     }
 
-    /// Shows others the session with what was added.
-    async fn publish(&mut self, myself: &ActorRef<WriterMsg>, appended: Appended) -> Vec<Arc<Entry>> {
+    async fn branch(
+        &mut self,
+        myself: &ActorRef<WriterMsg>,
+        leaf: Option<&EntryId>,
+        entries: Vec<NewEntry>,
+    ) -> Result<Vec<Arc<Entry>>, StoreError> {
+        self.shared.place.still_ours()?;
+        let appended = self.shared.place.store.branch(leaf, stored_form(entries))?;
+        self.publish(myself, appended).await
+    }
+
+    /// Notes in the journal what is about to begin.
+    async fn mark(&mut self, record: Record) -> Result<(), StoreError> {
+        self.shared.place.still_ours()?;
+        let marked = self.shared.place.journal.append(&[record]);
+        if self.shared.place.sync != SessionSync::Never {
+            sync(self.shared.clone()).await;
+        }
+        marked?;
+        Ok(self.shared.place.commit().await?)
+    }
+
+    /// Shows others the session with what was added. Nobody sees what the copy elsewhere does not take.
+    async fn publish(
+        &mut self,
+        myself: &ActorRef<WriterMsg>,
+        appended: Appended,
+    ) -> Result<Vec<Arc<Entry>>, StoreError> {
         if self.shared.place.sync == SessionSync::Entry {
             sync(self.shared.clone()).await;
         }
+        self.shared.place.commit().await?;
         self.report(myself, &appended.notices);
         self.shared.tree.send_replace(Some(appended.view));
-        appended.entries
+        Ok(appended.entries)
     }
 
     /// Takes out of the journal what a process stored and was killed before it could note so: nobody else would, and the

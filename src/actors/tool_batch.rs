@@ -357,6 +357,10 @@ impl BatchState {
         if places.is_empty() {
             return;
         }
+        if let Err(lost) = self.args.shared.place.still_ours() {
+            let text = format!("The call was not executed: {lost}.");
+            return self.finish_where(|phase| !matches!(phase, Phase::Running { .. } | Phase::Done), &text);
+        }
         self.report(Input::CallsStarted { work: self.args.work, places });
         for at in 0..self.calls.len() {
             if let Phase::Ready(arguments) = &mut self.calls[at].phase {

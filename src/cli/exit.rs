@@ -34,6 +34,8 @@ pub enum Exit {
     GaveUp,
     /// A run is owned by another process.
     Owned,
+    /// A run goes on elsewhere: its log has another owner, or its worker's machine handed it on.
+    TakenOver,
     /// SIGHUP: the terminal went away.
     HungUp,
     /// SIGINT.
@@ -62,6 +64,7 @@ impl Exit {
             Self::TimeLimit => 12,
             Self::GaveUp => 14,
             Self::Owned => 15,
+            Self::TakenOver => 16,
             Self::HungUp => 129,
             Self::Interrupted => 130,
             Self::Quit => 131,

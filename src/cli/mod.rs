@@ -1,7 +1,7 @@
 //! The command line: what was typed, what it means, and what goes into the first message.
 //!
 //! Reading order: [`mod@env`] takes the process's surroundings once, [`subcommand`] looks at the first word
-//! ([`listing`] has what one of them prints, [`auth`] handles keys and logins, [`packages`] installs, [`sessions`] lists and moves sessions, [`runs`] supervises runs, [`team`] runs team files, [`live`] looks at other processes by the sockets that [`control`] offers), [`args`] reads the flags ([`args::LowArgs`], what was typed) and works out
+//! ([`listing`] has what one of them prints, [`auth`] handles keys and logins, [`packages`] installs, [`sessions`] lists and moves sessions, [`runs`] supervises runs ([`nats`]: on any machine), [`team`] runs team files, [`live`] looks at other processes by the sockets that [`control`] offers), [`args`] reads the flags ([`args::LowArgs`], what was typed) and works out
 //! their meaning ([`args::HiArgs`]), [`mode`] picks the front end, [`stdin`], [`files`] and [`first_message`] gather the
 //! prompts, [`base`] holds what all agents of the process have in common, [`setup`] makes one of them, [`operations`] chooses what files and processes the agent works with ([`remote`]: another machine's; [`sandbox`]: how
 //! far it is confined), [`siblings`] makes agents that others spawn in folders of their own,
@@ -28,6 +28,7 @@ pub mod live;
 mod local;
 pub mod logging;
 pub mod mode;
+pub mod nats;
 mod notices;
 pub mod operations;
 #[cfg(feature = "otlp")]

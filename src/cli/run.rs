@@ -14,7 +14,7 @@ use super::{
     exit::Exit,
     export, files, first_message, help, listing, live,
     mode::{Mode, Terminals},
-    notices, packages, permissions, runs, sessions,
+    nats, notices, packages, permissions, runs, sessions,
     start::{self, StartError},
     stdin,
     subcommand::{self, Subcommand},
@@ -79,6 +79,12 @@ fn run_subcommand(environment: &Environment, command: Subcommand, extensions: Ex
         Subcommand::Acp(args) => acp::run(environment, args, extensions),
         Subcommand::Run(command) => runs::run(environment, command, extensions),
         Subcommand::Runs(command) => runs::manage::run(environment, command, extensions),
+        #[cfg(feature = "nats")]
+        Subcommand::RunsOn(flags, command) => nats::manage::run(environment, &flags, command, &extensions),
+        #[cfg(feature = "nats")]
+        Subcommand::Worker(args) => nats::node::run(environment, args),
+        #[cfg(not(feature = "nats"))]
+        Subcommand::RunsOn(..) | Subcommand::Worker(_) => fail(nats::missing::TEXT),
         Subcommand::Team(command) => team::run(environment, command, &extensions),
         Subcommand::Top(args) => live::top::run(environment, &args),
         Subcommand::Attach(args) => live::attach::run(environment, &args),

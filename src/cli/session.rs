@@ -1,6 +1,9 @@
 //! The session that a start uses: found, opened, or made.
 
-use std::path::{Path, PathBuf};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use super::{
     args::{HiArgs, SessionChoice, SessionTarget, Task},
@@ -14,6 +17,7 @@ use crate::{
     actors::session_writer::{OnRefusal, SessionPlace},
     store::{
         NewSession, SessionStore, Sidecar,
+        replica::Replica,
         session::{Claim, Opened},
         sessions::{self, Resolved, SessionDir},
         settings::Settings,
@@ -36,6 +40,8 @@ pub struct ChosenSession {
     pub name: Option<String>,
     /// A trace that a killed process left running is gone on with at once.
     pub takes_over: bool,
+    /// The copy of it that is kept elsewhere.
+    pub replica: Option<Arc<dyn Replica>>,
 }
 
 impl ChosenSession {
@@ -44,7 +50,16 @@ impl ChosenSession {
     pub fn following(store: SessionStore, journal: Sidecar) -> Self {
         let view = store.view();
         let cwd = PathBuf::from(&view.header().cwd);
-        Self { cwd, is_new: view.is_empty(), is_first: false, name: None, takes_over: false, store, journal }
+        Self {
+            cwd,
+            is_new: view.is_empty(),
+            is_first: false,
+            name: None,
+            takes_over: false,
+            replica: None,
+            store,
+            journal,
+        }
     }
 }
 
@@ -108,10 +123,13 @@ pub fn choose(environment: &Environment, args: &HiArgs, settings: &Settings) -> 
     check_writable(&store, args)?;
     let view = store.view();
     let path = store.path().unwrap_or_default();
-    sessions::resolve::check_folder(view.header(), &path).map_err(StartError::of)?;
+    if !args.moved {
+        sessions::resolve::check_folder(view.header(), &path).map_err(StartError::of)?;
+    }
     let journal = Sidecar::of(&store).map_err(StartError::of)?;
     let chosen = ChosenSession::following(store, journal);
-    Ok(ChosenSession { is_first: true, name: args.name.clone(), ..chosen })
+    let cwd = if args.moved { launch.clone() } else { chosen.cwd };
+    Ok(ChosenSession { cwd, is_first: true, name: args.name.clone(), ..chosen })
 }
 
 /// Refuses a session that can only be read, unless that was asked for, or somebody is there who can look at it all the

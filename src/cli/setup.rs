@@ -201,6 +201,7 @@ pub async fn build(
     let takes_over = chosen.takes_over;
     let place =
         SessionPlace::new(chosen.store, chosen.journal).with_checkpoints(checkpoints).with_saving(sync, on_refusal);
+    let place = place.with_replica(chosen.replica);
     let place = if takes_over { place.taking_over() } else { place };
     let shared = AgentShared::of_family(base.next_agent(), Arc::new(config), place, selection, family);
     Ok(Setup { shared, closings: works_with.closings })

@@ -1,6 +1,6 @@
 //! Signals: the first one ends the run in order, the second one at once.
 
-use std::sync::Arc;
+use std::{sync::Arc, task::Poll};
 
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
@@ -34,6 +34,18 @@ impl Watch {
         });
         let file_size = SignalKind::from_raw(rustix::process::Signal::XFSZ.as_raw());
         Self { ends: caught.collect(), _file_size: signal(file_size).ok() }
+    }
+
+    /// The next signal. For those who decide themselves what it means; never when none can be watched.
+    pub async fn next(&mut self) -> Exit {
+        std::future::poll_fn(|context| {
+            let mut came = self.ends.iter_mut().filter_map(|(signals, exit)| match signals.poll_recv(context) {
+                Poll::Ready(Some(())) => Some(*exit),
+                _ => None,
+            });
+            came.next().map_or(Poll::Pending, Poll::Ready)
+        })
+        .await
     }
 
     /// Ends `runtime` when a signal comes.

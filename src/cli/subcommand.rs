@@ -1,4 +1,4 @@
-//! Commands that come as the first word: `run …`, `runs …`, `team …`, `top`, `attach`, `acp …`, `mcp …`, `auth …`,
+//! Commands that come as the first word: `run …`, `runs …`, `worker …`, `team …`, `top`, `attach`, `acp …`, `mcp …`, `auth …`,
 //! `undo …`, `permissions …`, `sessions …` and the package commands.
 
 use super::{
@@ -6,6 +6,7 @@ use super::{
     auth::args::{self as auth, AuthCommand},
     exit::Exit,
     live::args::{self as live, AttachArgs, TopArgs},
+    nats::{self, args::WorkerArgs, flags::NatsFlags},
     packages::args::{self as packages, PackagesCommand},
     permissions::{self, PermissionsCommand},
     runs::args::{self as runs, RunCommand, RunsCommand},
@@ -38,6 +39,10 @@ pub enum Subcommand {
     Run(RunCommand),
     /// `runs …`: look at such runs, and stop them.
     Runs(RunsCommand),
+    /// The same for runs that a NATS server has.
+    RunsOn(NatsFlags, RunsCommand),
+    /// `worker …`: work on runs that a NATS server has.
+    Worker(WorkerArgs),
     /// `team …`: run a team file, look at one, compare results.
     Team(TeamCommand),
     /// `top …`: the live supervision tree.
@@ -107,6 +112,7 @@ pub fn parse(argv: &[String]) -> Option<Result<Subcommand, SubcommandError>> {
         "acp" => Some(acp::parse(&rest)),
         "run" => Some(runs::parse_run(&rest)),
         "runs" => Some(runs::parse_runs(&rest)),
+        "worker" => Some(nats::args::worker(&rest)),
         "team" => Some(team::parse(&rest)),
         "top" => Some(live::top(&rest)),
         "attach" => Some(live::attach(&rest)),

@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::{jsonl::VERSION, lock::Holder};
+use super::{jsonl::VERSION, lock::Holder, replica::Lost};
 
 /// A failure of the store. Each names the thing and the next step.
 #[derive(Debug, thiserror::Error)]
@@ -140,6 +140,9 @@ pub enum StoreError {
         /// What is wrong, with line and column.
         reason: String,
     },
+    /// Another process owns the session.
+    #[error(transparent)]
+    Lost(#[from] Lost),
     /// A value that cannot be written as JSON.
     #[error("an entry cannot be written as JSON: {0}")]
     Encode(#[from] serde_json::Error),

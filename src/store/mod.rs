@@ -15,6 +15,7 @@
 //! | [`settings`] | what the user and the project prefer |
 //! | [`auth_file`] | keys and logins |
 //! | [`document`], [`lock_folder`], [`replace`] | files of people's own making: errors by place, pi's locks, whole writes |
+//! | [`replica`] | a copy that is kept elsewhere, and says who may add to it |
 //! | [`sync`] | from the system's memory to the disk |
 //! | [`paths`] | folders |
 //! | [`regular_file`] | files, and nothing that only looks like one |
@@ -33,6 +34,7 @@ pub mod paths;
 pub mod permissions;
 pub mod regular_file;
 pub mod replace;
+pub mod replica;
 pub mod session;
 pub mod sessions;
 pub mod settings;

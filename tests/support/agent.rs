@@ -129,7 +129,7 @@ impl Sandbox {
 
     /// Another program that takes the binary's arguments: one of the examples.
     pub fn command_of(&self, program: impl AsRef<OsStr>, args: &[&str]) -> Command {
-        const CHOOSES: [&str; 16] = [
+        const CHOOSES: [&str; 17] = [
             "--model",
             "--provider",
             "--continue",
@@ -143,6 +143,7 @@ impl Sandbox {
             "sessions",
             "acp",
             "runs",
+            "worker",
             "team",
             "top",
             "attach",

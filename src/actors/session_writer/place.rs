@@ -3,14 +3,18 @@
 use std::{
     collections::HashMap,
     sync::{
-        Mutex, MutexGuard, PoisonError,
+        Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicBool, Ordering},
     },
     time::Duration,
 };
 
 use crate::{
-    store::{SessionStore, Sidecar, settings::session::SessionSync},
+    store::{
+        SessionStore, Sidecar,
+        replica::{Lost, Replica},
+        settings::session::SessionSync,
+    },
     tools::Checkpoints,
 };
 
@@ -39,6 +43,8 @@ pub struct SessionPlace {
     pub on_refusal: OnRefusal,
     /// When what was written is brought to the disk.
     pub sync: SessionSync,
+    /// The copy of it that is kept elsewhere, where there is one.
+    pub replica: Option<Arc<dyn Replica>>,
     /// Another process may have left a trace unfinished; this one does not go on with it by itself.
     opened: AtomicBool,
     /// A run ended because something could not be saved.
@@ -59,6 +65,7 @@ impl SessionPlace {
             checkpoints: None,
             on_refusal: OnRefusal::Fail,
             sync: SessionSync::default(),
+            replica: None,
             opened: AtomicBool::new(false),
             failed: AtomicBool::new(false),
             accepted: Mutex::default(),
@@ -79,11 +86,39 @@ impl SessionPlace {
         Self { sync, on_refusal, ..self }
     }
 
+    /// The same with a copy that is kept elsewhere: what it does not take does not count.
+    #[must_use]
+    pub fn with_replica(self, replica: Option<Arc<dyn Replica>>) -> Self {
+        Self { replica, ..self }
+    }
+
     /// The same for a process that takes over from one that died: it goes on with the trace that was running.
     #[must_use]
     pub fn taking_over(self) -> Self {
         self.opened.store(true, Ordering::Relaxed);
         self
+    }
+
+    /// Whether this process still owns the session.
+    ///
+    /// # Errors
+    /// Another one does.
+    pub(in crate::actors) fn still_ours(&self) -> Result<(), Lost> {
+        match &self.replica {
+            Some(replica) if replica.lost().is_cancelled() => Err(Lost("another process has taken it over".to_owned())),
+            _ => Ok(()),
+        }
+    }
+
+    /// Returns when what was written is in the copy that is kept elsewhere, where there is one.
+    ///
+    /// # Errors
+    /// The copy does not take it any longer.
+    pub(in crate::actors) async fn commit(&self) -> Result<(), Lost> {
+        let Some(replica) = &self.replica else { return Ok(()) };
+        // What lives in memory has no copy.
+        let Some(file) = self.store.path() else { return Ok(()) };
+        replica.commit(&file).await
     }
 
     /// The session's file, existing or planned; none in memory.

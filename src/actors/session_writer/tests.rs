@@ -1,5 +1,7 @@
 //! A disk that refuses: who waits, who goes on, and what is told.
 
+mod replica;
+
 use std::{fs, path::PathBuf, sync::Arc, time::Duration};
 
 use serde_json::json;

@@ -40,6 +40,11 @@ impl FnTool {
         Self { plan: PlanAccess::RunsCommands, ..self }
     }
 
+    /// It only reads.
+    pub fn reading(self) -> Self {
+        Self { plan: PlanAccess::Reads, ..self }
+    }
+
     pub fn sequential(self) -> Self {
         Self { mode: ExecutionMode::Sequential, ..self }
     }
@@ -52,6 +57,10 @@ impl Tool for FnTool {
 
     fn execution_mode(&self) -> ExecutionMode {
         self.mode
+    }
+
+    fn is_read_only(&self) -> bool {
+        matches!(self.plan, PlanAccess::Reads)
     }
 
     fn plan_access(&self) -> PlanAccess {

@@ -153,6 +153,8 @@ pub struct HiArgs {
     pub read_only: bool,
     /// Where sessions are kept, when the command line says so.
     pub session_dir: Option<PathBuf>,
+    /// The session may be from another machine: it goes on in the folder that the program runs in. No flag says so.
+    pub moved: bool,
     /// The session's name; not empty.
     pub name: Option<String>,
     /// With which model.
@@ -240,6 +242,7 @@ impl HiArgs {
             session,
             read_only: low.session.read_only,
             session_dir: path(low.session.session_dir),
+            moved: false,
             name: name.map(str::to_owned),
             model,
             ssh,

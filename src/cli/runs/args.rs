@@ -6,6 +6,7 @@ use super::span::Span;
 use crate::cli::{
     args::{ApiKey, ArgError, LowArgs, parse_as},
     exit::Exit,
+    nats::flags::NatsFlags,
     subcommand::{Subcommand, SubcommandError},
 };
 
@@ -29,6 +30,9 @@ exit code how the run ended. `-` reads the first prompt from standard input.
   --output-schema FILE  the answer must be JSON that fits this JSON schema
   --output FORM         text (the last answer), json (the result) or events (one event a line)
   --notify CMD          this shell command gets the result at the end, as JSON on standard input
+  --on URL              give the run to the workers of this NATS server (docs/workers.md); with it:
+    --pool NAME         to those of this pool (default)
+    --detach            print the run's id and leave it to them
 The other flags are those of the agent: --model, --tools, --thinking, --permissions, --sandbox, --session and so on;
 `troupe --help` lists them. docs/headless.md has exit codes and examples.";
 
@@ -39,7 +43,7 @@ pub const RUNS_USAGE: &str = "troupe runs [list] [--json]
   troupe runs stop ID
   troupe runs resume ID [--output FORM]
 
-ID is a run's id or the beginning of one.
+ID is a run's id or the beginning of one. With --on URL: the runs that a NATS server has (docs/workers.md).
   list    all runs, the latest first
   show    everything about one
   logs    what its workers said; --events: its events; -f: go on until the run ends
@@ -94,6 +98,12 @@ pub struct RunFlags {
     pub output_form: Option<OutputForm>,
     #[arg(long, value_name = "CMD")]
     pub notify: Option<String>,
+    #[command(flatten)]
+    pub nats: NatsFlags,
+    #[arg(long, value_name = "NAME")]
+    pub pool: Option<String>,
+    #[arg(long)]
+    pub detach: bool,
 }
 
 /// The whole line: flags of the run, and those of its agent.
@@ -124,6 +134,8 @@ pub enum RunCommand {
     Supervise(Vec<String>),
     /// Be the worker of the run in this folder.
     Work(String),
+    /// Supervise the run in this folder for the node that made it.
+    SuperviseFor(String),
 }
 
 /// `troupe runs` with its arguments.
@@ -166,6 +178,8 @@ pub enum RunsCommand {
 
 /// The word by which a supervisor starts its worker.
 pub const WORKER: &str = "--as-worker-of";
+/// The word by which a node starts a supervisor.
+pub const SUPERVISOR: &str = "--as-supervisor-of";
 
 /// `troupe run …`.
 ///
@@ -175,6 +189,7 @@ pub fn parse_run(rest: &[&str]) -> Result<Subcommand, SubcommandError> {
     Ok(match rest {
         ["-h" | "--help", ..] => Subcommand::Usage(format!("Usage: {RUN_USAGE}\n")),
         [WORKER, folder] => Subcommand::Run(RunCommand::Work((*folder).to_owned())),
+        [SUPERVISOR, folder] => Subcommand::Run(RunCommand::SuperviseFor((*folder).to_owned())),
         _ => Subcommand::Run(RunCommand::Supervise(rest.iter().map(|word| (*word).to_owned()).collect())),
     })
 }
@@ -185,11 +200,18 @@ pub fn parse_run(rest: &[&str]) -> Result<Subcommand, SubcommandError> {
 /// When the words make no sense.
 pub fn parse_runs(rest: &[&str]) -> Result<Subcommand, SubcommandError> {
     let wrong = |reason: String| SubcommandError::Arguments { reason, usage: RUNS_USAGE, exit: Exit::Usage };
-    let (verb, rest) = match rest {
-        [] => ("list", rest),
+    let words: Vec<String> = rest.iter().map(|word| (*word).to_owned()).collect();
+    let (flags, words) = NatsFlags::take(&words).map_err(wrong)?;
+    let rest: Vec<&str> = words.iter().map(String::as_str).collect();
+    let command = |command| match flags.on {
+        Some(_) => Subcommand::RunsOn(flags, command),
+        None => Subcommand::Runs(command),
+    };
+    let (verb, rest) = match rest.as_slice() {
+        [] => ("list", &[][..]),
         ["-h" | "--help", ..] => return Ok(Subcommand::Usage(format!("Usage:\n  {RUNS_USAGE}\n"))),
         [verb @ ("list" | "show" | "logs" | "stop" | "resume"), rest @ ..] => (*verb, rest),
-        ["--json"] => ("list", rest),
+        all @ ["--json"] => ("list", all),
         [other, ..] => {
             return Err(SubcommandError::Unknown { group: "runs", command: (*other).to_owned(), usage: RUNS_USAGE });
         }
@@ -200,7 +222,7 @@ pub fn parse_runs(rest: &[&str]) -> Result<Subcommand, SubcommandError> {
     if verb == "resume" {
         let [id, more @ ..] = rest else { return Err(wrong("resume needs a run.".to_owned())) };
         let more = more.iter().map(|word| (*word).to_owned()).collect();
-        return Ok(Subcommand::Runs(RunsCommand::Resume { id: (*id).to_owned(), more }));
+        return Ok(command(RunsCommand::Resume { id: (*id).to_owned(), more }));
     }
     let (mut json, mut events, mut follow, mut ids) = (false, false, false, Vec::new());
     for word in rest {
@@ -214,7 +236,7 @@ pub fn parse_runs(rest: &[&str]) -> Result<Subcommand, SubcommandError> {
             (word, _) => ids.push(word.to_owned()),
         }
     }
-    let command = match (verb, ids.as_slice()) {
+    let read = match (verb, ids.as_slice()) {
         ("list", []) => RunsCommand::List { json },
         ("list", _) => return Err(wrong("list takes no run; show tells of one.".to_owned())),
         ("show", [id]) => RunsCommand::Show { id: id.clone(), json },
@@ -222,7 +244,7 @@ pub fn parse_runs(rest: &[&str]) -> Result<Subcommand, SubcommandError> {
         ("stop", [id]) => RunsCommand::Stop { id: id.clone() },
         (verb, _) => return Err(wrong(format!("{verb} needs one run."))),
     };
-    Ok(Subcommand::Runs(command))
+    Ok(command(read))
 }
 
 impl RunLine {
@@ -263,6 +285,33 @@ impl RunLine {
             (agent.session.read_only, "--read-only"),
             (agent.diagnosis.record.is_some(), "--record: a recording has one writer, and a run may have several"),
         ];
+        refused.into_iter().find_map(|(given, text)| given.then_some(text))
+    }
+
+    /// What makes no sense in a run that goes to another machine, or without one.
+    #[must_use]
+    pub fn refused_on(&self) -> Option<&'static str> {
+        let (run, session) = (&self.run, &self.agent.session);
+        let refused = match run.nats.on {
+            None => [
+                (run.pool.is_some(), "--pool without --on"),
+                (run.detach, "--detach without --on"),
+                (run.nats != NatsFlags::default(), "--nats-… without --on"),
+                (false, ""),
+                (false, ""),
+                (false, ""),
+                (false, ""),
+            ],
+            Some(_) => [
+                (self.agent.model.api_key.is_some(), "--api-key with --on: each worker has keys of its own"),
+                (session.continue_latest, "--continue with --on: the session begins on the worker"),
+                (session.session.is_some(), "--session with --on: the session begins on the worker"),
+                (session.fork.is_some(), "--fork with --on: the session begins on the worker"),
+                (session.session_dir.is_some(), "--session-dir with --on: the worker says where sessions are"),
+                (self.agent.diagnosis.log_file.is_some(), "--log-file with --on: `troupe runs logs` has what is said"),
+                (self.agent.diagnosis.trace_file.is_some(), "--trace-file with --on"),
+            ],
+        };
         refused.into_iter().find_map(|(given, text)| given.then_some(text))
     }
 

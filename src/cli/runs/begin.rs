@@ -8,6 +8,7 @@ use super::{
     descendants::{adopt_orphans, end_process, end_tagged, is_alive, process_of},
     folder::{FolderError, RunFolder},
     lease::{Lease, LeaseError},
+    node::Node,
     output::{EventCopy, print_events, print_result},
     request,
     result::RunResult,
@@ -24,6 +25,7 @@ use crate::{
         env::Environment,
         exit::Exit,
         mode::Terminals,
+        nats::{self, flags::NatsFlags},
         run::{fail, flag_names},
     },
     extensions::ExtensionRegistry,
@@ -42,6 +44,10 @@ enum BeginError {
     /// Its folder cannot be used.
     #[error(transparent)]
     Folder(#[from] FolderError),
+    /// The server that it was to be given to cannot be used.
+    #[cfg(feature = "nats")]
+    #[error(transparent)]
+    On(#[from] nats::error::OnError),
     /// The system refused something.
     #[error("the run cannot be supervised: {0}")]
     System(#[from] std::io::Error),
@@ -52,6 +58,8 @@ impl BeginError {
         match self {
             Self::Usage(_) | Self::Folder(FolderError::BadId(_) | FolderError::Unknown(_)) => Exit::Usage,
             Self::Folder(FolderError::Ambiguous { .. }) => Exit::Usage,
+            #[cfg(feature = "nats")]
+            Self::On(error) => error.exit(),
             Self::Lease(LeaseError::Owned { .. }) => Exit::Owned,
             Self::Lease(LeaseError::Io { .. }) | Self::Folder(FolderError::Io { .. }) | Self::System(_) => Exit::Failed,
         }
@@ -62,20 +70,70 @@ impl BeginError {
 pub fn run(environment: &Environment, command: RunCommand, extensions: ExtensionRegistry) -> Exit {
     match command {
         RunCommand::Work(folder) => worker::run(environment, folder.into(), extensions),
+        RunCommand::SuperviseFor(folder) => told(supervise_for(&RunFolder { path: folder.into() })),
         RunCommand::Supervise(words) => supervise(environment, &words, &extensions),
     }
 }
 
 /// Supervises the run that these words mean, or tells its result.
 pub(super) fn supervise(environment: &Environment, words: &[String], extensions: &ExtensionRegistry) -> Exit {
-    begin(environment, words, extensions).unwrap_or_else(|error| {
+    told(begin(environment, words, extensions))
+}
+
+fn told(ended: Result<Exit, BeginError>) -> Exit {
+    ended.unwrap_or_else(|error| {
         fail(&error.to_string());
         error.exit()
     })
 }
 
+/// The same for a run that the NATS server of these flags has.
+#[cfg(feature = "nats")]
+pub fn supervise_on(
+    environment: &Environment,
+    words: &[String],
+    flags: &NatsFlags,
+    extensions: &ExtensionRegistry,
+) -> Exit {
+    told(read(environment, words, Some(flags), extensions).and_then(|line| on(environment, words, &line)))
+}
+
+/// Gives the run to a NATS server.
+fn on(environment: &Environment, words: &[String], line: &RunLine) -> Result<Exit, BeginError> {
+    #[cfg(feature = "nats")]
+    return Ok(nats::submit::run(environment, words, line)?);
+    #[cfg(not(feature = "nats"))]
+    {
+        let _ = (environment, words, line);
+        Err(BeginError::Usage(nats::missing::TEXT.to_owned()))
+    }
+}
+
+/// Supervises a run for the node that made its folder.
+fn supervise_for(folder: &RunFolder) -> Result<Exit, BeginError> {
+    let node = Node::on_stdin()?;
+    let lease = Lease::take(folder)?;
+    let spec = folder.spec()?;
+    let signals = Signals::begin()?;
+    adopt_orphans();
+    let result = go(folder, &spec, signals, Customer::Node(node))?;
+    lease.give_back(folder);
+    Ok(result.exit())
+}
+
+/// Whom a supervisor works for.
+enum Customer {
+    /// Whoever started it: they get the output in this form, and the worker gets their key.
+    Caller(OutputForm, Option<String>),
+    /// A node: it gets the events, and reads the rest in the folder.
+    Node(Node),
+}
+
 fn begin(environment: &Environment, words: &[String], extensions: &ExtensionRegistry) -> Result<Exit, BeginError> {
-    let line = read(environment, words, extensions)?;
+    let line = read(environment, words, None, extensions)?;
+    if line.run.nats.on.is_some() {
+        return on(environment, words, &line);
+    }
     let form = line.run.output_form.unwrap_or_default();
     let id = line.run.run_id.clone().unwrap_or_else(request::fresh_id);
     let folder = RunFolder::of(&environment.user_dir, &id)?;
@@ -117,18 +175,27 @@ fn begin(environment: &Environment, words: &[String], extensions: &ExtensionRegi
     let signals = Signals::begin()?;
     adopt_orphans();
     let key = line.api_key().map(|key| key.expose().to_owned());
-    let result = go(&folder, &spec, signals, form, key)?;
+    let result = go(&folder, &spec, signals, Customer::Caller(form, key))?;
     lease.give_back(&folder);
     Ok(result.exit())
 }
 
 /// Reads the words and refuses what makes no sense, before anything is made.
-fn read(environment: &Environment, words: &[String], extensions: &ExtensionRegistry) -> Result<RunLine, BeginError> {
+/// `on` is the server, when it does not stand in the words.
+fn read(
+    environment: &Environment,
+    words: &[String],
+    on: Option<&NatsFlags>,
+    extensions: &ExtensionRegistry,
+) -> Result<RunLine, BeginError> {
     let told = |errors: Vec<crate::cli::args::ArgError>| {
         BeginError::Usage(errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))
     };
-    let line = RunLine::parse(words).map_err(told)?;
-    if let Some(what) = line.refused() {
+    let mut line = RunLine::parse(words).map_err(told)?;
+    if let Some(on) = on {
+        line.run.nats = on.clone();
+    }
+    if let Some(what) = line.refused().or_else(|| line.refused_on()) {
         return Err(BeginError::Usage(format!("`troupe run` does not take {what}")));
     }
     let args = HiArgs::new(line.agent.clone(), environment.launch(Terminals::of_process())).map_err(told)?;
@@ -143,13 +210,7 @@ fn usage_line() -> &'static str {
 }
 
 /// Supervises a run that this process owns.
-fn go(
-    folder: &RunFolder,
-    spec: &RunSpec,
-    signals: Signals,
-    form: OutputForm,
-    key: Option<String>,
-) -> Result<RunResult, BeginError> {
+fn go(folder: &RunFolder, spec: &RunSpec, signals: Signals, customer: Customer) -> Result<RunResult, BeginError> {
     let mut state = folder.state()?;
     if let Some(worker) = state.worker.take() {
         outlive(worker, spec.supervision.grace);
@@ -164,22 +225,28 @@ fn go(
     folder.remove_result()?;
     state.supervisor = Some(process_of(std::process::id()));
     state.status = Status::Running;
-    complain(&format!(
-        "Run {}: `troupe runs logs -f {}` shows it, `troupe runs stop {}` stops it.",
-        spec.id, spec.id, spec.id
-    ));
-    let events = (form == OutputForm::Events).then(|| {
+    let (form, key, node) = match customer {
+        Customer::Caller(form, key) => (Some(form), key, None),
+        Customer::Node(node) => (None, None, Some(node)),
+    };
+    if node.is_none() {
+        complain(&format!(
+            "Run {}: `troupe runs logs -f {}` shows it, `troupe runs stop {}` stops it.",
+            spec.id, spec.id, spec.id
+        ));
+    }
+    let events = form.is_none_or(|form| form == OutputForm::Events).then(|| {
         let path = folder.file("events.jsonl");
         let from = std::fs::metadata(&path).map_or(0, |metadata| metadata.len());
         EventCopy::begin(path, from)
     });
-    let supervisor = Supervisor::new(folder, spec, state, signals, events, key);
+    let supervisor = Supervisor::new(folder, spec, state, signals, events, key, node);
     let (state, report, signal) = supervisor.run()?;
     Ok(conclude::conclude(folder, spec, state, report, signal, form)?)
 }
 
 /// The worker of a supervisor that was killed sees that and settles; it is ended when it does not.
-fn outlive(worker: super::state::ProcessId, grace: Duration) {
+pub fn outlive(worker: super::state::ProcessId, grace: Duration) {
     let begun = Instant::now();
     while is_alive(worker) && begun.elapsed() < grace {
         std::thread::sleep(Duration::from_millis(10));

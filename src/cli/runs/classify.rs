@@ -1,6 +1,9 @@
 //! What the end of a worker means: the run is over, or another worker is started.
 
-use crate::actors::front::unattended::{outcome::Outcome, words::Report};
+use crate::{
+    actors::front::unattended::{outcome::Outcome, words::Report},
+    cli::exit::Exit,
+};
 
 /// Why the supervisor killed a worker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -11,6 +14,8 @@ pub enum Killed {
     Stopped,
     /// It did not settle in time when the run's time was over.
     TimeOver,
+    /// It did not settle in time when the run was handed on, or had no time to.
+    HandedOn,
 }
 
 /// How a worker ended.
@@ -45,10 +50,12 @@ pub enum Verdict {
 /// Decides.
 #[must_use]
 pub fn classify(end: WorkerEnd) -> Verdict {
+    const TAKEN_OVER: i32 = Exit::TakenOver.code() as i32;
     let over = |outcome, reason: &str| Verdict::Over(Box::new(Report::bare(outcome, reason)));
     match end {
         WorkerEnd::Reported(report) => Verdict::Over(report),
         WorkerEnd::Broken(cause) => Verdict::Crash(cause),
+        WorkerEnd::Exited(TAKEN_OVER) => over(Outcome::TakenOver, "another owner writes the log of the run"),
         WorkerEnd::Exited(101) => Verdict::Crash("the worker panicked".to_owned()),
         WorkerEnd::Exited(code) => Verdict::Crash(format!("the worker ended with code {code} and without a word")),
         WorkerEnd::Signalled { by_us: Some(Killed::Stalled), .. } => {
@@ -59,6 +66,9 @@ pub fn classify(end: WorkerEnd) -> Verdict {
         }
         WorkerEnd::Signalled { by_us: Some(Killed::TimeOver), .. } => {
             over(Outcome::TimeLimit, "the worker did not settle in time and was killed")
+        }
+        WorkerEnd::Signalled { by_us: Some(Killed::HandedOn), .. } => {
+            over(Outcome::TakenOver, "the worker did not settle in time and was killed")
         }
         WorkerEnd::Signalled { signal: 9, by_us: None } => {
             Verdict::Crash("the worker was killed (signal 9): by somebody, or for want of memory".to_owned())
@@ -85,12 +95,14 @@ mod tests {
             (WorkerEnd::Exited(1), Err("code 1")),
             (WorkerEnd::Exited(101), Err("panicked")),
             (WorkerEnd::Exited(143), Err("code 143")),
+            (WorkerEnd::Exited(16), Ok(Outcome::TakenOver)),
             (signalled(9, None), Err("want of memory")),
             (signalled(11, None), Err("signal 11")),
             (signalled(6, None), Err("signal 6")),
             (signalled(9, Some(Killed::Stalled)), Err("stalled")),
             (signalled(9, Some(Killed::Stopped)), Ok(Outcome::Cancelled)),
             (signalled(9, Some(Killed::TimeOver)), Ok(Outcome::TimeLimit)),
+            (signalled(9, Some(Killed::HandedOn)), Ok(Outcome::TakenOver)),
             (WorkerEnd::NotStarted("no memory".into()), Ok(Outcome::Failed)),
         ]);
         for (end, wanted) in table {

@@ -13,7 +13,7 @@ use super::{
 use crate::{
     actors::front::{
         complain,
-        unattended::{progress::last_text, words::Report},
+        unattended::{outcome::Outcome, progress::last_text, words::Report},
     },
     cli::exit::Exit,
 };
@@ -38,7 +38,7 @@ fn completed(report: Report, spec: &RunSpec, state: &RunState) -> Report {
     }
 }
 
-/// Writes, prints and tells the result.
+/// Writes, prints and tells the result; without a form it is not printed. That a run goes on elsewhere is told to nobody.
 ///
 /// # Errors
 /// The folder cannot be written.
@@ -48,7 +48,7 @@ pub fn conclude(
     mut state: RunState,
     report: Report,
     signal: Option<Exit>,
-    form: OutputForm,
+    form: Option<OutputForm>,
 ) -> Result<RunResult, FolderError> {
     let result = RunResult::new(spec, &state, completed(report, spec, &state), signal);
     // First the result, then the state: whoever sees the end finds the result.
@@ -57,8 +57,10 @@ pub fn conclude(
     state.supervisor = None;
     state.worker = None;
     folder.write_state(&state)?;
-    print_result(&result, form);
-    if let Some(command) = &spec.notify {
+    if let Some(form) = form {
+        print_result(&result, form);
+    }
+    if let Some(command) = spec.notify.as_ref().filter(|_| result.outcome != Outcome::TakenOver) {
         notify(command, folder, &result);
     }
     Ok(result)

@@ -46,6 +46,20 @@ fn failed(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Folder
     move |source| FolderError::Io { action, path, source }
 }
 
+/// The one of these ids that is meant by `id`: it, or the only one that begins with it.
+///
+/// # Errors
+/// There is none, or there are several.
+pub fn pick(all: &[String], id: &str) -> Result<String, FolderError> {
+    let fitting: Vec<String> = all.iter().filter(|run| run.starts_with(id)).cloned().collect();
+    match fitting.as_slice() {
+        _ if all.iter().any(|run| run == id) => Ok(id.to_owned()),
+        [] => Err(FolderError::Unknown(id.to_owned())),
+        [one] => Ok(one.clone()),
+        _ => Err(FolderError::Ambiguous { id: id.to_owned(), found: fitting }),
+    }
+}
+
 /// A run's folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunFolder {
@@ -72,12 +86,8 @@ impl RunFolder {
         if exact.is_run() {
             return Ok(exact);
         }
-        let fitting: Vec<Self> = Self::all(user_dir).into_iter().filter(|run| run.id().starts_with(id)).collect();
-        match fitting.as_slice() {
-            [] => Err(FolderError::Unknown(id.to_owned())),
-            [one] => Ok(one.clone()),
-            several => Err(FolderError::Ambiguous { id: id.to_owned(), found: several.iter().map(Self::id).collect() }),
-        }
+        let all: Vec<String> = Self::all(user_dir).iter().map(Self::id).collect();
+        Self::of(user_dir, &pick(&all, id)?)
     }
 
     /// All runs, in the order of their ids.
@@ -111,6 +121,12 @@ impl RunFolder {
     #[must_use]
     pub fn file(&self, name: &str) -> PathBuf {
         self.path.join(name)
+    }
+
+    /// Where a node keeps the sessions of the run.
+    #[must_use]
+    pub fn sessions(&self) -> PathBuf {
+        self.file("sessions")
     }
 
     /// Makes it.

@@ -5,7 +5,8 @@ use super::{
     begin,
     folder::{FolderError, RunFolder},
     lease::owner_of,
-    list, logs,
+    list::{self, Told},
+    logs,
 };
 use crate::{
     actors::front::complain,
@@ -21,8 +22,10 @@ use crate::{
 pub fn run(environment: &Environment, command: RunsCommand, extensions: ExtensionRegistry) -> Exit {
     let find = |id: &str| RunFolder::find(&environment.user_dir, id);
     let done = match command {
-        RunsCommand::List { json } => Ok(print(&list::list(&RunFolder::all(&environment.user_dir), json))),
-        RunsCommand::Show { id, json } => find(&id).and_then(|run| list::show(&run, json)).map(|text| print(&text)),
+        RunsCommand::List { json } => Ok(print(&list::list(list::told(&RunFolder::all(&environment.user_dir)), json))),
+        RunsCommand::Show { id, json } => {
+            find(&id).and_then(|run| Told::of(&run)).map(|run| print(&list::show(&run, json)))
+        }
         RunsCommand::Logs { id, events, follow } => find(&id).map(|run| logs::print_log(&run, events, follow)),
         RunsCommand::Stop { id } => find(&id).map(|run| stop(&run)),
         RunsCommand::Resume { id, more } => find(&id).map(|run| {

@@ -11,27 +11,30 @@
 //! | [`spec`], [`state`], [`result`] | what is in `run.json`, `state.json` and `result.json` |
 //! | [`folder`], [`lease`] | a run's folder, and who owns it |
 //! | [`classify`], [`ladder`] | what an end of a worker means, and how the next one begins; pure |
-//! | `supervisor`, `worker_process`, `signals`, `descendants` | the process that supervises |
+//! | `supervisor`, `worker_process`, `lines`, `signals`, `descendants` | the process that supervises |
+//! | [`node`] | the same for a node, which has the run from elsewhere |
 //! | `begin`, `conclude`, `output`, `notify` | before and after that: one owner, one result |
 //! | [`worker`], `opening`, `history`, `recover`, `orders` | the worker's side |
 //! | [`manage`], `list`, `logs` | `troupe runs` |
 
 pub mod args;
-mod begin;
+pub(super) mod begin;
 pub mod classify;
 mod conclude;
-mod descendants;
+pub(super) mod descendants;
 pub mod folder;
 mod history;
 pub mod ladder;
 pub mod lease;
-mod list;
+mod lines;
+pub(super) mod list;
 mod logs;
 pub mod manage;
+pub mod node;
 mod notify;
 mod opening;
 mod orders;
-mod output;
+pub(super) mod output;
 mod recover;
 pub mod request;
 pub mod result;
@@ -41,7 +44,7 @@ pub mod spec;
 pub mod state;
 mod supervisor;
 pub mod worker;
-mod worker_process;
+pub(super) mod worker_process;
 
 pub use begin::run;
 

@@ -34,6 +34,10 @@ pub(super) fn arguments(environment: &Environment, run: &Run, begin: &Begin) -> 
     line.agent.session.name = line.agent.session.name.filter(|_| is_first);
     let terminals = Terminals { stdin: false, stdout: false };
     let mut args = HiArgs::new(line.agent, environment.launch(terminals)).map_err(told)?;
+    if begin.log.is_some() {
+        args.session_dir = Some(run.folder.sessions());
+        args.moved = true;
+    }
     let known = run.state.sessions.last().filter(|path| path.exists());
     let id = || run.spec.session_id.clone();
     args.session = match (known, args.session) {

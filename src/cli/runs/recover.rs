@@ -100,7 +100,7 @@ mod tests {
 
     use super::*;
     use crate::{
-        cli::runs::spec::{Supervision, with_ids},
+        cli::runs::spec::with_ids,
         protocol::{AssistantMessage, ToolCall, command::Input},
         store::{NewEntry, NewSession},
     };
@@ -156,23 +156,8 @@ mod tests {
 
     #[test]
     fn a_new_session_is_told_the_task_what_was_done_and_why_it_is_there() {
-        let spec = RunSpec {
-            id: "r".into(),
-            version: String::new(),
-            created: 0,
-            cwd: "/w".into(),
-            words: Vec::new(),
-            prompts: with_ids(vec![Input::text("the task"), Input::text("later")], "s"),
-            stem: "s".into(),
-            session_id: "i".into(),
-            limits: Default::default(),
-            timeout: None,
-            supervision: Supervision::default(),
-            check: None,
-            schema: None,
-            require_change: false,
-            notify: None,
-        };
+        let prompts = with_ids(vec![Input::text("the task"), Input::text("later")], "s");
+        let spec = RunSpec { prompts, ..RunSpec::nothing("r") };
         let store = session(vec![user("sp0", "the task"), answer("a", "I look.", Some(&"x".repeat(1_000)))]);
         let told = first_words(&spec, 1, &store.view(), &["first".to_owned(), "boom".to_owned()]);
         for words in ["the task", "said: I look.", "called bash", "boom", "Go on with the task"] {

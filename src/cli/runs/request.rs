@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     actors::front::unattended::{limits::Limits, schema, task::Check},
-    cli::{VERSION, env::Environment, files, first_message, paths, stdin},
+    cli::{VERSION, env::Environment, files, first_message, nats::flags::without_address, paths, stdin},
     protocol::{
         command::Input,
         time::{iso, now_ms},
@@ -88,7 +88,7 @@ pub fn new_run(
         version: VERSION.to_owned(),
         created: now_ms(),
         cwd: environment.cwd.clone(),
-        words: without_key(words),
+        words: without_address(&without_key(words)),
         prompts: spec::with_ids(prompts, &stem),
         stem,
         session_id: line.agent.session.session_id.clone().unwrap_or_else(session_id),
@@ -103,6 +103,8 @@ pub fn new_run(
         schema,
         require_change: flags.require_change,
         notify: flags.notify.clone(),
+        on: None,
+        node: None,
     }
 }
 

@@ -77,7 +77,7 @@ impl RunResult {
             changed_files: report.changed_files,
             answer: report.answer,
             value: report.value,
-            resume: outcome.can_go_on().then(|| format!("troupe runs resume {}", spec.id)),
+            resume: outcome.can_go_on().then(|| spec.resume()),
             started: spec.created,
             finished: now_ms(),
         }
@@ -88,6 +88,14 @@ impl RunResult {
     pub fn exit(&self) -> Exit {
         let signal = Exit::from_signal(i32::from(self.exit) - 128);
         exit(self.outcome, signal)
+    }
+}
+
+#[cfg(test)]
+impl RunResult {
+    /// The result of a run with nothing to do.
+    pub fn nothing(outcome: Outcome) -> Self {
+        Self::new(&RunSpec::nothing("r"), &RunState::default(), Report::bare(outcome, ""), None)
     }
 }
 
@@ -107,6 +115,7 @@ pub fn exit(outcome: Outcome, signal: Option<Exit>) -> Exit {
         Outcome::TimeLimit => Exit::TimeLimit,
         Outcome::GaveUp => Exit::GaveUp,
         Outcome::Cancelled => signal.unwrap_or(Exit::Terminated),
+        Outcome::TakenOver => Exit::TakenOver,
     }
 }
 
@@ -117,7 +126,7 @@ mod tests {
     #[test]
     fn every_outcome_has_its_exit_code_and_only_the_two_of_spending_share_one() {
         let codes = Outcome::ALL.map(|outcome| exit(outcome, None).code());
-        assert_eq!(codes, [0, 1, 5, 6, 7, 8, 9, 10, 11, 11, 12, 14, 143]);
+        assert_eq!(codes, [0, 1, 5, 6, 7, 8, 9, 10, 11, 11, 12, 14, 143, 16]);
         assert_eq!(exit(Outcome::Cancelled, Some(Exit::Interrupted)).code(), 130);
     }
 }

@@ -63,13 +63,54 @@ pub struct RunSpec {
     /// What is called at the end.
     #[serde(default)]
     pub notify: Option<String>,
+    /// The NATS server that it was given to, as it may be shown; none for a run of this machine alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub on: Option<String>,
+    /// The node that works on it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub node: Option<String>,
 }
 
 impl RunSpec {
-    /// What the processes of the run carry in their environment. Runs in the folders of others may have the same id.
+    /// What the processes of the run carry in their environment. Runs in the folders of others may have the same id, and
+    /// nodes of one machine may have one after another.
     #[must_use]
     pub fn tag(&self) -> String {
-        format!("{}.{}", self.id, self.stem)
+        let node = self.node.as_ref().map(|node| format!(".{node}")).unwrap_or_default();
+        format!("{}.{}{node}", self.id, self.stem)
+    }
+
+    /// The command that goes on with the run.
+    #[must_use]
+    pub fn resume(&self) -> String {
+        let on = self.on.as_ref().map(|on| format!(" --on {on}")).unwrap_or_default();
+        format!("troupe runs resume {}{on}", self.id)
+    }
+}
+
+#[cfg(test)]
+impl RunSpec {
+    /// A run with this id and nothing to do.
+    pub fn nothing(id: &str) -> Self {
+        Self {
+            id: id.to_owned(),
+            version: String::new(),
+            created: 0,
+            cwd: "/w".into(),
+            words: Vec::new(),
+            prompts: Vec::new(),
+            stem: "s".into(),
+            session_id: "i".into(),
+            limits: Limits::default(),
+            timeout: None,
+            supervision: Supervision::default(),
+            check: None,
+            schema: None,
+            require_change: false,
+            notify: None,
+            on: None,
+            node: None,
+        }
     }
 }
 

@@ -13,6 +13,7 @@ use super::{
     descendants,
     folder::{FolderError, RunFolder},
     ladder::{self, Attempt},
+    node::{self, Node, Stop, Wish},
     orders::{Begin, Order},
     output::EventCopy,
     signals::Signals,
@@ -50,14 +51,16 @@ pub struct Supervisor<'a> {
     signals: Signals,
     events: Option<EventCopy>,
     api_key: Option<String>,
+    /// The node that it works for.
+    node: Option<Node>,
     begun: Instant,
     /// Milliseconds that earlier supervisors had it.
     elapsed_before: u64,
     saved: Instant,
     /// Restarts, for the policy.
     history: Vec<Duration>,
-    /// The signal that stopped the run.
-    stopped_by: Option<Exit>,
+    /// Why the run ends before it is done.
+    stopped: Option<Stop>,
 }
 
 /// What a worker has said and had done to it.
@@ -81,13 +84,27 @@ impl<'a> Supervisor<'a> {
         signals: Signals,
         events: Option<EventCopy>,
         api_key: Option<String>,
+        node: Option<Node>,
     ) -> Self {
         let (begun, elapsed_before) = (Instant::now(), state.elapsed_ms);
-        let (history, stopped_by) = (Vec::new(), None);
-        Self { folder, spec, state, signals, events, api_key, begun, elapsed_before, saved: begun, history, stopped_by }
+        let (history, stopped) = (Vec::new(), None);
+        Self {
+            folder,
+            spec,
+            state,
+            signals,
+            events,
+            api_key,
+            node,
+            begun,
+            elapsed_before,
+            saved: begun,
+            history,
+            stopped,
+        }
     }
 
-    /// Supervises to the end: what came of it, and the signal that stopped it.
+    /// Supervises to the end: what came of it, and the exit code of the signal that stopped it.
     ///
     /// # Errors
     /// The run's folder cannot be written.
@@ -109,7 +126,11 @@ impl<'a> Supervisor<'a> {
                     events.finish();
                 }
                 self.save()?;
-                return Ok((self.state, report, self.stopped_by));
+                let signal = match self.stopped {
+                    Some(Stop::By(signal)) => Some(signal),
+                    _ => None,
+                };
+                return Ok((self.state, report, signal));
             }
         }
     }
@@ -119,7 +140,8 @@ impl<'a> Supervisor<'a> {
         let crashes = self.crashes();
         let rung = ladder::rung(&crashes).unwrap_or_default();
         let causes = self.counted().filter_map(|start| start.cause.clone()).collect();
-        let begin = Begin { rung, causes, api_key: self.api_key.clone() };
+        let log = self.node.as_ref().map(|node| node.log.clone());
+        let begin = Begin { rung, causes, api_key: self.api_key.clone(), log };
         self.state.status = Status::Running;
         self.state.starts.push(Start {
             at: now_ms(),
@@ -146,9 +168,9 @@ impl<'a> Supervisor<'a> {
             Watched { quiet_since: Instant::now(), settles: None, killed: None, last_word: None, ended: None };
         loop {
             self.keep_deadlines(worker, &mut watched);
-            self.wait_until(self.next_deadline(&watched), worker);
-            if let Some(signal) = self.signals.take() {
-                self.stop(signal, worker, &mut watched);
+            self.wait_until(self.next_deadline(&watched), Some(worker));
+            for wish in self.wishes() {
+                self.stop(wish, worker, &mut watched);
             }
             let mut words = Vec::new();
             worker.hear(|word| words.push(word));
@@ -258,23 +280,47 @@ impl<'a> Supervisor<'a> {
         next.min(saves)
     }
 
-    /// A signal: the first one settles the worker, the second one ends it.
-    fn stop(&mut self, signal: Exit, worker: &mut Worker, watched: &mut Watched) {
-        if self.stopped_by.is_some() {
-            watched.killed.get_or_insert(Killed::Stopped);
-            return worker.kill();
-        }
-        self.stopped_by = Some(signal);
-        worker.order(&Order::Settle { cause: Settle::Stopped });
-        watched.settles = Some((Instant::now() + self.spec.supervision.grace, Killed::Stopped));
-        complain("Stopping: the agent settles. A second signal ends it at once.");
+    /// What signals and the node ask for.
+    fn wishes(&mut self) -> Vec<Wish> {
+        let (under_node, is_ending) = (self.node.is_some(), self.stopped.is_some());
+        let signal = self.signals.take().map(|signal| node::of_signal(signal, under_node, is_ending));
+        let orders = self.node.as_mut().map(Node::wishes).unwrap_or_default();
+        orders.into_iter().chain(signal).collect()
     }
 
-    /// Waits for a word, a signal, or this moment.
-    fn wait_until(&self, moment: Instant, worker: &Worker) {
-        let words = worker.words();
+    /// Settles the worker, or ends it.
+    fn stop(&mut self, wish: Wish, worker: &mut Worker, watched: &mut Watched) {
+        match wish {
+            Wish::AtOnce(stop) => {
+                // Who lost the run does not say how it ended.
+                if stop == Stop::HandedOn {
+                    self.stopped = Some(stop);
+                }
+                watched.killed.get_or_insert(self.stopped.unwrap_or(stop).killed());
+                worker.kill();
+            }
+            Wish::Settle(_) if self.stopped.is_some() => {}
+            Wish::Settle(stop) => {
+                self.stopped = Some(stop);
+                worker.order(&Order::Settle { cause: stop.settle() });
+                watched.settles = Some((Instant::now() + self.spec.supervision.grace, stop.killed()));
+                complain(match stop {
+                    Stop::By(_) if self.node.is_none() => {
+                        "Stopping: the agent settles. A second signal ends it at once."
+                    }
+                    Stop::By(_) => "Stopping: the agent settles.",
+                    Stop::HandedOn => "Handing the run on: the agent settles.",
+                });
+            }
+        }
+    }
+
+    /// Waits for a word, a signal, an order, or this moment.
+    fn wait_until(&self, moment: Instant, worker: Option<&Worker>) {
+        let words = worker.and_then(Worker::words);
+        let orders = self.node.as_ref().and_then(Node::orders);
         let mut all = vec![PollFd::new(&self.signals, PollFlags::IN)];
-        all.extend(words.as_ref().map(|words| PollFd::new(words, PollFlags::IN)));
+        all.extend(words.iter().chain(&orders).map(|pipe| PollFd::new(pipe, PollFlags::IN)));
         let left = moment.saturating_duration_since(Instant::now());
         // Interrupted by a signal, or nothing happened: the caller looks at everything anyway.
         let _ = poll(&mut all, Timespec::try_from(left).ok().as_ref());
@@ -283,8 +329,8 @@ impl<'a> Supervisor<'a> {
     /// After a crash: the report when the run is over for it, none when another worker follows.
     fn crashed(&mut self, cause: String) -> Result<Option<Report>, FolderError> {
         self.note_end(Some(cause.clone()));
-        if self.stopped_by.is_some() {
-            return Ok(Some(Report::bare(Outcome::Cancelled, cause)));
+        if let Some(stop) = self.stopped {
+            return Ok(Some(Report::bare(stop.outcome(), cause)));
         }
         if self.time_is_over() {
             return Ok(Some(Report::bare(Outcome::TimeLimit, cause)));
@@ -299,25 +345,20 @@ impl<'a> Supervisor<'a> {
         self.append_restart(&cause);
         self.state.status = Status::Restarting;
         self.save()?;
-        Ok(self.wait_before_restart(wait).then(|| Report::bare(Outcome::Cancelled, cause)))
+        Ok(self.wait_before_restart(wait).map(|stop| Report::bare(stop.outcome(), cause)))
     }
 
-    /// Waits; true when a signal came meanwhile.
-    fn wait_before_restart(&mut self, wait: Duration) -> bool {
+    /// Waits; says when the run was stopped meanwhile.
+    fn wait_before_restart(&mut self, wait: Duration) -> Option<Stop> {
         let until = Instant::now() + wait;
-        loop {
-            let left = until.saturating_duration_since(Instant::now());
-            if left.is_zero() {
-                return false;
-            }
-            let mut all = [PollFd::new(&self.signals, PollFlags::IN)];
-            // Interrupted by a signal, or the time is over: both are looked at below.
-            let _ = poll(&mut all, Timespec::try_from(left).ok().as_ref());
-            self.stopped_by = self.signals.take();
-            if self.stopped_by.is_some() {
-                return true;
+        while Instant::now() < until {
+            self.wait_until(until, None);
+            if let Some(Wish::Settle(stop) | Wish::AtOnce(stop)) = self.wishes().first() {
+                self.stopped = Some(*stop);
+                return self.stopped;
             }
         }
+        None
     }
 
     /// Tells those who read events that another worker follows.

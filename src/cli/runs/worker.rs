@@ -39,7 +39,7 @@ use crate::{
     },
     extensions::ExtensionRegistry,
     providers::credentials::settle,
-    store::settings::Settings,
+    store::{replica::Replica, settings::Settings},
     tools::operations::local::kill_all_commands,
 };
 
@@ -71,7 +71,7 @@ fn give_up(text: &str) -> Exit {
 
 /// The run, as its folder tells.
 pub(super) struct Run {
-    folder: RunFolder,
+    pub(super) folder: RunFolder,
     pub(super) spec: RunSpec,
     pub(super) state: RunState,
 }
@@ -98,10 +98,16 @@ fn work(
     args.warnings.iter().for_each(|warning| warn(warning));
     give_flags(&args, extensions).map_err(|errors| StartError::Failed(errors.join("\n")))?;
     starting::prepare(environment, &args)?;
-    let user_settings = Settings::load(&environment.user_dir.join("settings.json"), None);
-    let Opened { chosen, task, head } = opening::open(environment, &args, run, begin, &user_settings)?;
-    let (settings, project) = base::project_of(environment, Mode::Json, args.trust, &chosen.cwd, extensions)?;
     let runtime = starting::async_runtime()?;
+    // Before the session is opened: it may be another one by then.
+    let replica = match Log::take(&runtime, begin)? {
+        Taking::Taken(log) => log,
+        Taking::Lost => return Ok(Exit::TakenOver),
+    };
+    let user_settings = Settings::load(&environment.user_dir.join("settings.json"), None);
+    let Opened { mut chosen, task, head } = opening::open(environment, &args, run, begin, &user_settings)?;
+    chosen.replica = replica.replica();
+    let (settings, project) = base::project_of(environment, Mode::Json, args.trust, &chosen.cwd, extensions)?;
     let exit = runtime.block_on(async {
         let base = Arc::new(Base::open(environment, args, extensions, &settings, Some(&chosen), Mode::Json).await?);
         let agent = base.agent(chosen, (settings, project)).await?;
@@ -115,6 +121,7 @@ fn work(
         let factory = UnattendedFactory { shared, task, events: Mutex::new(Some(events)), head, front };
         let exit = starting::run_offered(&base, observers, Arc::new(factory), offered).await;
         base.close().await;
+        replica.close().await;
         // A renewed token that is lost logs the user out.
         settle().await;
         exit
@@ -122,6 +129,64 @@ fn work(
     // Threads that read or write standard streams may be blocked for ever: they do not hold up the end.
     runtime.shutdown_background();
     exit
+}
+
+/// What became of the log of the session, which may be on a server.
+enum Taking {
+    /// It is ours, or there is none.
+    Taken(Log),
+    /// Another process has it.
+    Lost,
+}
+
+/// The log of the session on a server, when a node has the run.
+#[cfg(feature = "nats")]
+struct Log(Option<Arc<crate::actors::nats::SessionLog>>);
+
+#[cfg(feature = "nats")]
+impl Log {
+    fn take(runtime: &tokio::runtime::Runtime, begin: &Begin) -> Result<Taking, StartError> {
+        use crate::{actors::nats::NatsError, cli::nats::place};
+        let Some(at) = &begin.log else { return Ok(Taking::Taken(Self(None))) };
+        match runtime.block_on(place::take(at)) {
+            Ok(log) => Ok(Taking::Taken(Self(Some(log)))),
+            Err(NatsError::Lost(_)) => Ok(Taking::Lost),
+            Err(error) => Err(StartError::of(error)),
+        }
+    }
+
+    fn replica(&self) -> Option<Arc<dyn Replica>> {
+        self.0.clone().map(|log| log as Arc<dyn Replica>)
+    }
+
+    /// The session is written: whoever opens it next gets it in one piece.
+    async fn close(&self) {
+        if let Some(log) = &self.0
+            && let Err(error) = log.snapshot().await
+        {
+            tracing::warn!(%error, "the session stays in the log");
+        }
+    }
+}
+
+/// The log of the session on a server: this build has none.
+#[cfg(not(feature = "nats"))]
+struct Log;
+
+#[cfg(not(feature = "nats"))]
+impl Log {
+    fn take(_: &tokio::runtime::Runtime, begin: &Begin) -> Result<Taking, StartError> {
+        match begin.log {
+            None => Ok(Taking::Taken(Self)),
+            Some(_) => Err(StartError::of(crate::cli::nats::missing::TEXT)),
+        }
+    }
+
+    fn replica(&self) -> Option<Arc<dyn Replica>> {
+        None
+    }
+
+    async fn close(&self) {}
 }
 
 /// Hears the supervisor, in a thread of its own. When it is gone the run settles, and the process ends for certain.

@@ -1,11 +1,8 @@
 //! A worker, as its supervisor has it: a process, a pipe to it, a pipe from it.
 
 use std::{
-    io::{self, ErrorKind, Read as _, Write as _},
-    os::{
-        fd::{AsFd, BorrowedFd},
-        unix::process::CommandExt as _,
-    },
+    io::{self, Write as _},
+    os::{fd::BorrowedFd, unix::process::CommandExt as _},
     path::Path,
     process::{ChildStdin, ChildStdout, Command, Stdio},
 };
@@ -13,16 +10,13 @@ use std::{
 use rustix::process::{Pid, Signal, kill_process};
 
 use super::{
-    ID_VARIABLE, TAG_VARIABLE, args, descendants::process_of, folder::RunFolder, orders::Order, spec::RunSpec,
-    state::ProcessId,
+    ID_VARIABLE, TAG_VARIABLE, args, descendants::process_of, folder::RunFolder, lines::Lines, orders::Order,
+    spec::RunSpec, state::ProcessId,
 };
 use crate::{
     actors::front::unattended::words::{Word, line},
     store::paths::USER_DIR_VARIABLE,
 };
-
-/// A line that is longer is no word of a worker.
-const LONGEST_WORD: usize = 64 << 20;
 
 /// A running worker.
 pub struct Worker {
@@ -31,8 +25,7 @@ pub struct Worker {
     /// The same.
     pub pid: Pid,
     orders: ChildStdin,
-    words: Option<ChildStdout>,
-    begun: Vec<u8>,
+    words: Lines<ChildStdout>,
 }
 
 impl Worker {
@@ -54,7 +47,8 @@ impl Worker {
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(log);
-        if let (Some(_), Some(user_dir)) = (std::env::var_os(USER_DIR_VARIABLE), folder.user_dir()) {
+        // A node has its runs elsewhere, and gives the variable as it has to be.
+        if let (Some(_), Some(user_dir), None) = (std::env::var_os(USER_DIR_VARIABLE), folder.user_dir(), &spec.node) {
             // It may be relative to another folder than the run's.
             command.env(USER_DIR_VARIABLE, user_dir);
         }
@@ -62,9 +56,9 @@ impl Worker {
         let (Some(orders), Some(words)) = (child.stdin.take(), child.stdout.take()) else {
             return Err(io::Error::other("the worker has no pipes"));
         };
-        rustix::io::ioctl_fionbio(&words, true)?;
+        let words = Lines::new(words, Vec::new())?;
         let pid = Pid::from_child(&child);
-        let mut worker = Self { process: process_of(child.id()), pid, orders, words: Some(words), begun: Vec::new() };
+        let mut worker = Self { process: process_of(child.id()), pid, orders, words };
         worker.order(order);
         Ok(worker)
     }
@@ -78,31 +72,15 @@ impl Worker {
 
     /// Where its words come from, while they may.
     pub fn words(&self) -> Option<BorrowedFd<'_>> {
-        self.words.as_ref().map(AsFd::as_fd)
+        self.words.pipe()
     }
 
     /// Takes the words that are there.
     pub fn hear(&mut self, mut take: impl FnMut(Word)) {
-        let mut bytes = [0; 16 << 10];
-        while let Some(words) = &mut self.words {
-            match words.read(&mut bytes) {
-                Ok(0) => self.words = None,
-                Ok(count) => self.begun.extend_from_slice(&bytes[..count]),
-                Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(error) if error.kind() == ErrorKind::WouldBlock => break,
-                Err(_) => self.words = None,
-            }
-            if self.begun.len() > LONGEST_WORD {
-                self.begun.clear();
-            }
-        }
-        while let Some(end) = memchr::memchr(b'\n', &self.begun) {
-            let word: Vec<u8> = self.begun.drain(..=end).collect();
-            match serde_json::from_slice(&word) {
-                Ok(word) => take(word),
-                Err(error) => tracing::debug!(%error, "no word of a worker"),
-            }
-        }
+        self.words.take(|line| match serde_json::from_slice(line) {
+            Ok(word) => take(word),
+            Err(error) => tracing::debug!(%error, "no word of a worker"),
+        });
     }
 
     /// Ends it at once.
@@ -113,7 +91,7 @@ impl Worker {
 }
 
 /// This program, also when its file was replaced meanwhile.
-fn program() -> io::Result<Command> {
+pub fn program() -> io::Result<Command> {
     let own = Path::new("/proc/self/exe");
     let name = std::env::current_exe();
     if own.exists() {

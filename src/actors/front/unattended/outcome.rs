@@ -32,11 +32,13 @@ pub enum Outcome {
     GaveUp,
     /// Somebody stopped it.
     Cancelled,
+    /// It goes on elsewhere: this process does not own it any more.
+    TakenOver,
 }
 
 impl Outcome {
     /// All of them.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 14] = [
         Self::Done,
         Self::Failed,
         Self::Denied,
@@ -50,6 +52,7 @@ impl Outcome {
         Self::TimeLimit,
         Self::GaveUp,
         Self::Cancelled,
+        Self::TakenOver,
     ];
 
     /// Whether the same run can go on from here. Others have their result for good.
@@ -63,7 +66,8 @@ impl Outcome {
             | Self::TokenLimit
             | Self::TimeLimit
             | Self::GaveUp
-            | Self::Cancelled => true,
+            | Self::Cancelled
+            | Self::TakenOver => true,
             Self::Done | Self::Denied | Self::VerificationFailed | Self::SchemaNotMet | Self::NoChange => false,
         }
     }
@@ -85,6 +89,7 @@ impl Outcome {
             Self::TimeLimit => "the limit of time is reached",
             Self::GaveUp => "given up after too many crashes",
             Self::Cancelled => "stopped",
+            Self::TakenOver => "it goes on elsewhere",
         }
     }
 }

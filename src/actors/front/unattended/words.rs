@@ -95,6 +95,8 @@ pub enum Settle {
     TimeOver,
     /// The supervisor is gone.
     Orphaned,
+    /// Another machine goes on with it.
+    HandedOn,
 }
 
 impl Settle {
@@ -104,6 +106,7 @@ impl Settle {
         match self {
             Self::TimeOver => Outcome::TimeLimit,
             Self::Stopped | Self::Orphaned => Outcome::Cancelled,
+            Self::HandedOn => Outcome::TakenOver,
         }
     }
 }

@@ -1,0 +1,110 @@
+//! Answers that are lost, servers that die, messages that are too small.
+
+use std::time::Duration;
+
+use super::{super::super::Limits, *};
+use crate::actors::nats::testing::Proxy;
+
+/// A lease that nothing here outlasts.
+fn patient() -> Limits {
+    Limits { lease: Duration::from_secs(60), ..Limits::default() }
+}
+
+#[tokio::test]
+async fn a_lost_acknowledgement_neither_doubles_nor_loses_a_change() {
+    let Some(server) = Server::start().await else { return };
+    let proxy = Proxy::to(&server).await;
+    let hub = proxy.hub_with(patient()).await;
+    let machine = Machine::take(&hub, "run", 1).await.unwrap();
+    let before = server.messages(&hub, "troupe_log").await;
+    let rounds = 6;
+    for round in 0..rounds {
+        proxy.lose_next_answer();
+        machine.append("s.jsonl", format!("{round}\n").as_bytes());
+        machine.commit("s.jsonl").await.unwrap();
+        assert!(proxy.has_lost(), "{round}: nothing was lost");
+    }
+    let direct = server.hub().await;
+    assert_eq!(server.messages(&direct, "troupe_log").await, before + rounds);
+    let next = Machine::take(&direct, "run", 2).await.unwrap();
+    assert_eq!(contents(next.dir.path()), contents(machine.dir.path()));
+    assert!(machine.commit("s.jsonl").await.is_err() || machine.log.lost().is_cancelled());
+}
+
+#[tokio::test]
+async fn a_log_is_taken_once_though_the_acknowledgement_is_lost() {
+    let Some(server) = Server::start().await else { return };
+    let proxy = Proxy::to(&server).await;
+    let hub = proxy.hub_with(patient()).await;
+    let before = server.messages(&hub, "troupe_log").await;
+    // The first question is whether there is a log; its answer has a sequence only when there is one.
+    proxy.lose_next_answer();
+    let machine = Machine::take(&hub, "run", 1).await.unwrap();
+    assert!(proxy.has_lost());
+    machine.append("s.jsonl", b"1\n");
+    machine.commit("s.jsonl").await.unwrap();
+    assert_eq!(server.messages(&server.hub().await, "troupe_log").await, before + 2);
+}
+
+#[tokio::test]
+async fn a_server_that_is_killed_and_comes_back_has_all_that_it_acknowledged() {
+    let Some(mut server) = Server::start().await else { return };
+    let hub = server.hub_with(patient()).await;
+    let machine = Machine::take(&hub, "run", 1).await.unwrap();
+    for round in 0..4 {
+        let writing = async {
+            for line in 0..40 {
+                machine.append("s.jsonl", format!("{round} {line}\n").as_bytes());
+                machine.commit("s.jsonl").await.unwrap();
+            }
+        };
+        let killing = async {
+            tokio::task::yield_now().await;
+            server.kill();
+            server.start_again().await;
+        };
+        tokio::join!(writing, killing);
+    }
+    let direct = server.hub().await;
+    let next = Machine::take(&direct, "run", 2).await.unwrap();
+    assert_eq!(contents(next.dir.path()), contents(machine.dir.path()));
+}
+
+#[tokio::test]
+async fn a_server_that_stays_away_ends_the_ownership_with_the_lease() {
+    let Some(server) = Server::start().await else { return };
+    let proxy = Proxy::to(&server).await;
+    let hub = proxy.hub_with(Limits { lease: Duration::from_millis(600), ..Limits::default() }).await;
+    let idle = Machine::take(&hub, "idle", 1).await.unwrap();
+    let busy = Machine::take(&hub, "busy", 1).await.unwrap();
+    proxy.close();
+    busy.append("s.jsonl", b"1\n");
+    let lost = busy.commit("s.jsonl").await.unwrap_err();
+    assert!(lost.to_string().contains("took nothing for 0.6 s"), "{lost}");
+    within("word of it", idle.log.lost().cancelled()).await;
+    // What was never acknowledged is not there for the next one, and what is queued is not sent later.
+    proxy.open();
+    until("connection", || hub.is_connected().then_some(())).await;
+    let direct = server.hub().await;
+    let next = Machine::take(&direct, "busy", 2).await.unwrap();
+    next.append("s.jsonl", b"2\n");
+    next.commit("s.jsonl").await.unwrap();
+    assert!(busy.commit("s.jsonl").await.is_err());
+}
+
+#[tokio::test]
+async fn changes_that_are_larger_than_a_message_go_in_several() {
+    let Some(server) = Server::with("max_payload: 65536").await else { return };
+    let hub = server.hub().await;
+    let machine = Machine::take(&hub, "run", 1).await.unwrap();
+    for (size, fill) in [(10, "a"), (65_536, "b"), (300_000, "c"), (1, "d")] {
+        machine.append("s.jsonl", fill.repeat(size).as_bytes());
+        machine.append("s.state", fill.repeat(size).as_bytes());
+        machine.commit("s.jsonl").await.unwrap();
+    }
+    let next = Machine::take(&hub, "run", 2).await.unwrap();
+    assert_eq!(contents(next.dir.path()), contents(machine.dir.path()));
+    next.log.snapshot().await.unwrap();
+    let third = Machine::take(&hub, "run", 3).await.unwrap();
+    assert_eq!(contents(third.dir.path()), contents(machine.dir.path()));
+}

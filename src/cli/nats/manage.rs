@@ -1,0 +1,177 @@
+//! `troupe runs … --on`.
+
+use serde_json::{Map, json};
+
+use super::{
+    address::{Client, with_client},
+    error::OnError,
+    flags::NatsFlags,
+    followed::Followed,
+    record::{Ended, Note, RESULT, SPEC, STATE, Standing, Submitted, Term},
+    stop::stop,
+};
+use crate::{
+    actors::{front::complain, nats::Events},
+    cli::{
+        env::Environment,
+        exit::Exit,
+        run::{fail, print, write_out},
+        runs::{
+            args::RunsCommand,
+            begin,
+            folder::pick,
+            list::{self, Told},
+        },
+    },
+    extensions::ExtensionRegistry,
+    protocol::time::iso,
+};
+
+/// Carries the command out.
+pub fn run(environment: &Environment, flags: &NatsFlags, command: RunsCommand, extensions: &ExtensionRegistry) -> Exit {
+    manage(environment, flags, command, extensions).unwrap_or_else(|error| {
+        fail(&error.to_string());
+        error.exit()
+    })
+}
+
+fn manage(
+    environment: &Environment,
+    flags: &NatsFlags,
+    command: RunsCommand,
+    extensions: &ExtensionRegistry,
+) -> Result<Exit, OnError> {
+    if let RunsCommand::Resume { id, more } = command {
+        let id = with_client(environment, flags, async |client| find(&client, &id).await)?;
+        let words: Vec<String> = ["--run-id".to_owned(), id].into_iter().chain(more).collect();
+        return Ok(begin::supervise_on(environment, &words, flags, extensions));
+    }
+    with_client(environment, flags, async |client| match command {
+        RunsCommand::List { json } => {
+            let mut told = Vec::new();
+            for run in client.hub.runs(SPEC).await? {
+                told.extend(told_of(&client, &run).await?);
+            }
+            Ok(print(&list::list(told, json)))
+        }
+        RunsCommand::Show { id, json } => {
+            let run = find(&client, &id).await?;
+            match told_of(&client, &run).await? {
+                Some(told) => Ok(print(&list::show(&told, json))),
+                None => Err(OnError::Usage(format!("the run {run} was removed meanwhile"))),
+            }
+        }
+        RunsCommand::Logs { id, events, follow } => {
+            let run = find(&client, &id).await?;
+            logs(&client, &run, events, follow).await
+        }
+        RunsCommand::Stop { id } => {
+            let run = find(&client, &id).await?;
+            stop_run(&client, &run).await
+        }
+        // Above.
+        RunsCommand::Resume { .. } => Ok(Exit::Done),
+    })
+}
+
+async fn find(client: &Client, id: &str) -> Result<String, OnError> {
+    Ok(pick(&client.hub.runs(SPEC).await?, id)?)
+}
+
+/// A run with what the server knows of it; none when it is gone.
+async fn told_of(client: &Client, run: &str) -> Result<Option<Told>, OnError> {
+    let hub = &client.hub;
+    let Some(submitted) = hub.get::<Submitted>(run, SPEC).await? else { return Ok(None) };
+    let submitted = submitted.value;
+    let standing: Standing = hub.get(run, STATE).await?.map(|record| record.value).unwrap_or_default();
+    let ended: Option<Ended> = hub.get(run, RESULT).await?.map(|record| record.value);
+    let is_owned = hub.owner(run).await?.is_some();
+    let result = ended.filter(|ended| ended.number >= submitted.number).map(|ended| ended.result);
+    let now = standing.terms.last().filter(|_| is_owned);
+    let mut json = Map::new();
+    json.insert("pool".to_owned(), json!(submitted.pool));
+    json.insert("request".to_owned(), json!(submitted.number));
+    json.insert("worker".to_owned(), json!(now.map(|term| &term.node)));
+    json.insert("since".to_owned(), json!(now.map(|term| term.since)));
+    json.insert("terms".to_owned(), json!(standing.terms));
+    json.insert("refusals".to_owned(), json!(standing.refusals));
+    let mut lines = vec![("pool", submitted.pool.clone())];
+    lines.extend(standing.terms.iter().map(|term| ("worker", words_of(term))));
+    let refused = |refusal: &super::record::Refusal| format!("{}: {}", refusal.node, refusal.reason);
+    lines.extend(standing.refusals.iter().map(|refusal| ("refused", refused(refusal))));
+    let spec = submitted.spec;
+    Ok(Some(Told { spec, state: standing.state, result, is_owned, idle: "waiting", json, lines }))
+}
+
+fn words_of(term: &Term) -> String {
+    let end = match term.end {
+        Some(end) => format!(" to {} ({})", iso(end.at), end.how.told()),
+        None => String::new(),
+    };
+    format!("{}, since {}{end}, in {}", term.node, iso(term.since), term.folder.display())
+}
+
+/// Prints what was told of a run; with `follow` until nothing more comes.
+async fn logs(client: &Client, run: &str, events: bool, follow: bool) -> Result<Exit, OnError> {
+    let hub = &client.hub;
+    let number = hub.get::<Submitted>(run, SPEC).await?.map_or(0, |submitted| submitted.value.number);
+    let mut lines = hub.events(run, true).await?;
+    if follow {
+        let mut results: Followed<Ended> = Followed::of(hub, run, RESULT);
+        loop {
+            tokio::select! {
+                line = lines.next() => {
+                    if !log_line(&line?, events)? {
+                        return Ok(Exit::Done);
+                    }
+                }
+                ended = results.next() => {
+                    if ended.is_some_and(|ended| ended.number >= number) {
+                        break;
+                    }
+                }
+            }
+        }
+    }
+    rest(&mut lines, events).await
+}
+
+async fn rest(lines: &mut Events, events: bool) -> Result<Exit, OnError> {
+    while let Some(line) = lines.next_stored().await? {
+        if !log_line(&line, events)? {
+            break;
+        }
+    }
+    Ok(Exit::Done)
+}
+
+/// Prints a line; false when nobody reads any more.
+fn log_line(line: &str, events: bool) -> Result<bool, OnError> {
+    let text = match (Note::of(line), events) {
+        (None, true) => line.to_owned(),
+        (Some(Note::Taken { node, at, .. }), false) => format!("--- worker {node}, {} ---", iso(at)),
+        (Some(Note::Supervisor { text } | Note::Worker { text }), false) => text,
+        _ => return Ok(true),
+    };
+    match write_out(&format!("{text}\n")) {
+        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(false),
+        Err(error) => Err(OnError::System(format!("standard output cannot be written: {error}"))),
+        Ok(()) => Ok(true),
+    }
+}
+
+async fn stop_run(client: &Client, run: &str) -> Result<Exit, OnError> {
+    let Some(submitted) = client.hub.get::<Submitted>(run, SPEC).await? else {
+        return Err(OnError::Usage(format!("the run {run} was removed meanwhile")));
+    };
+    let submitted = submitted.value;
+    let ended: Option<Ended> = client.hub.get(run, RESULT).await?.map(|record| record.value);
+    if ended.is_some_and(|ended| ended.number >= submitted.number) {
+        let on = &client.shown;
+        complain(&format!("The run {run} is not running. `troupe runs show {run} --on {on}` tells how it ended."));
+        return Ok(Exit::Done);
+    }
+    stop(client, &submitted, Exit::Terminated).await?;
+    complain(&format!("The run {run} is settling. Go on with it: {}", submitted.spec.resume()));
+    Ok(Exit::Done)
+}

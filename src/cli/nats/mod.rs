@@ -1,0 +1,43 @@
+//! Runs on any machine: `troupe worker`, and `--on` for the commands of runs. docs/workers.md tells users about it.
+//!
+//! A *node* is a process of `troupe worker`. For each run that it takes from the server it starts a supervisor, as
+//! `troupe run` is one, which starts the worker with the agent.
+//!
+//! | file | what |
+//! |---|---|
+//! | [`flags`], [`args`], [`missing`] | the words, and what a build without NATS says |
+//! | `address`, `error` | from the words to a connection |
+//! | `record`, `ending` | what the server keeps of a run beside its sessions, and its result |
+//! | `decide` | what a node does with a job; pure |
+//! | `node` | the process of `troupe worker` |
+//! | `submit`, `follow`, `followed`, `stop`, `manage` | the client's side: `troupe run --on`, `troupe runs … --on` |
+//! | `place` | the agent's side: its session goes to the server |
+
+#[cfg(feature = "nats")]
+mod address;
+pub mod args;
+#[cfg(feature = "nats")]
+mod decide;
+#[cfg(feature = "nats")]
+mod ending;
+#[cfg(feature = "nats")]
+pub mod error;
+pub mod flags;
+#[cfg(feature = "nats")]
+mod follow;
+#[cfg(feature = "nats")]
+mod followed;
+#[cfg(feature = "nats")]
+pub mod manage;
+#[cfg(not(feature = "nats"))]
+pub mod missing;
+#[cfg(feature = "nats")]
+pub mod node;
+#[cfg(feature = "nats")]
+pub mod place;
+#[cfg(feature = "nats")]
+mod record;
+#[cfg(feature = "nats")]
+mod stop;
+#[cfg(feature = "nats")]
+pub mod submit;

@@ -1,0 +1,145 @@
+//! What a run tells goes to the server: its events, what its processes say, and where it stands.
+
+use std::{
+    fs::File,
+    io::{Read as _, Seek as _, SeekFrom},
+    sync::Arc,
+    time::Duration,
+};
+
+use tokio::{
+    io::{AsyncBufReadExt as _, AsyncRead, BufReader},
+    task::JoinHandle,
+    time::{sleep, timeout},
+};
+use tokio_util::sync::CancellationToken;
+
+use super::child::Outputs;
+use crate::{
+    actors::nats::{EventSink, Hub},
+    cli::{
+        nats::record::{Note, STATE, Standing},
+        runs::folder::RunFolder,
+    },
+};
+
+/// Between two looks at the files of the run.
+const LOOK: Duration = Duration::from_millis(500);
+/// What pipes of a supervisor that has ended may take to be empty: somebody may hold their other end.
+const EMPTY: Duration = Duration::from_secs(2);
+
+/// The report on a run, as long as its supervisor runs.
+pub struct Report {
+    /// Where lines go.
+    pub sink: Arc<EventSink>,
+    pipes: [JoinHandle<()>; 2],
+    files: JoinHandle<Standing>,
+    over: CancellationToken,
+}
+
+impl Report {
+    /// Begins to report on the run in `folder`, which stands as `standing` says.
+    #[must_use]
+    pub fn begin(hub: Hub, folder: RunFolder, standing: Standing, sink: EventSink, outputs: Outputs) -> Self {
+        let (sink, over) = (Arc::new(sink), CancellationToken::new());
+        let events = tokio::spawn(copy(outputs.events, sink.clone(), |line| line));
+        let words = tokio::spawn(copy(outputs.words, sink.clone(), |text| Note::Supervisor { text }.line()));
+        let files = Files { hub, folder, standing, sink: sink.clone(), logged: 0 };
+        let files = tokio::spawn(files.follow(over.clone()));
+        Self { sink, pipes: [events, words], files, over }
+    }
+
+    /// Reports the rest, after the supervisor has ended: where the run stands now. None when that failed.
+    pub async fn finish(mut self) -> Option<Standing> {
+        for pipe in &mut self.pipes {
+            // Whatever comes later is nobody's.
+            let _ = timeout(EMPTY, pipe).await;
+        }
+        self.over.cancel();
+        (&mut self.files).await.ok()
+    }
+}
+
+impl Drop for Report {
+    fn drop(&mut self) {
+        self.files.abort();
+        self.pipes.iter().for_each(JoinHandle::abort);
+    }
+}
+
+/// Sends each line of a pipe.
+async fn copy(pipe: impl AsyncRead + Unpin, sink: Arc<EventSink>, note: fn(String) -> String) {
+    let mut lines = BufReader::new(pipe);
+    let mut line = Vec::new();
+    while lines.read_until(b'\n', &mut line).await.is_ok_and(|count| count > 0) {
+        let text = String::from_utf8_lossy(line.trim_ascii_end()).into_owned();
+        sink.line(&note(text)).await;
+        line.clear();
+    }
+}
+
+/// The files of a run that are looked at.
+struct Files {
+    hub: Hub,
+    folder: RunFolder,
+    standing: Standing,
+    sink: Arc<EventSink>,
+    /// Bytes of the worker's log that were sent.
+    logged: u64,
+}
+
+impl Files {
+    async fn follow(mut self, over: CancellationToken) -> Standing {
+        loop {
+            let is_over = over.is_cancelled();
+            self.log().await;
+            self.state().await;
+            if is_over {
+                return self.standing;
+            }
+            tokio::select! {
+                () = over.cancelled() => {}
+                () = sleep(LOOK) => {}
+            }
+        }
+    }
+
+    /// Sends what workers have said since the last look.
+    async fn log(&mut self) {
+        for text in self.lines().unwrap_or_default() {
+            self.sink.line(&Note::Worker { text }.line()).await;
+        }
+    }
+
+    /// The whole lines of the log behind those that were sent.
+    fn lines(&mut self) -> std::io::Result<Vec<String>> {
+        /// Bytes of one look: the rest comes with the next one.
+        const MOST: u64 = 1 << 20;
+        let mut file = File::open(self.folder.file("worker.log"))?;
+        file.seek(SeekFrom::Start(self.logged))?;
+        let mut bytes = Vec::new();
+        file.take(MOST).read_to_end(&mut bytes)?;
+        let end = match memchr::memrchr(b'\n', &bytes) {
+            Some(end) => end + 1,
+            // A line without an end is cut.
+            None if bytes.len() as u64 == MOST => bytes.len(),
+            None => return Ok(Vec::new()),
+        };
+        self.logged += end as u64;
+        Ok(String::from_utf8_lossy(&bytes[..end]).lines().map(str::to_owned).collect())
+    }
+
+    /// Tells where the run stands, when that has changed.
+    async fn state(&mut self) {
+        // It is replaced as a whole; one that cannot be read is told with the next look.
+        let Ok(state) = self.folder.state() else { return };
+        if state == self.standing.state {
+            return;
+        }
+        let standing = Standing { state, ..self.standing.clone() };
+        match self.hub.put(&self.folder.id(), STATE, &standing).await {
+            Ok(_) => self.standing = standing,
+            Err(error) => tracing::debug!(%error, "where the run stands could not be told"),
+        }
+    }
+}

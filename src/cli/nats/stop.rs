@@ -1,0 +1,34 @@
+//! Stopping a run that may be anywhere, or nowhere.
+
+use super::{
+    address::Client,
+    ending::store,
+    error::OnError,
+    record::{Ended, RESULT, STATE, STOP, Standing, StopWish, Submitted},
+};
+use crate::{
+    actors::front::unattended::{outcome::Outcome, words::Report},
+    cli::{exit::Exit, runs::result::RunResult},
+};
+
+/// Wishes that the request ends; `signal` stands for the wish. The node that has the run sees it. When no node has it, the
+/// request is over with this: a node that takes its job later finds the result.
+///
+/// # Errors
+/// The server cannot be used.
+pub async fn stop(client: &Client, submitted: &Submitted, signal: Exit) -> Result<(), OnError> {
+    let (hub, run, number) = (&client.hub, &submitted.spec.id, submitted.number);
+    // The wish comes first: a node looks for wishes after it has the lease.
+    hub.put(run, STOP, &StopWish { number, exit: signal.code() }).await?;
+    if hub.owner(run).await?.is_some() {
+        return Ok(());
+    }
+    let ended: Option<Ended> = hub.get(run, RESULT).await?.map(|record| record.value);
+    if ended.is_none_or(|ended| ended.number < number) {
+        let standing: Standing = hub.get(run, STATE).await?.map(|record| record.value).unwrap_or_default();
+        let report = Report::bare(Outcome::Cancelled, "it was stopped while no worker had it");
+        let result = RunResult::new(&submitted.spec, &standing.state, report, Some(signal));
+        store(hub, run, &Ended { number, epoch: 0, node: None, result }).await?;
+    }
+    Ok(())
+}
