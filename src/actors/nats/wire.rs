@@ -60,6 +60,8 @@ impl Hub {
         message: &PublishMessage,
     ) -> Result<PublishAck, NatsError> {
         let deadline = Instant::now() + PATIENCE;
+        // What was forbidden before is not about this.
+        drop(self.0.link.take_refusal());
         loop {
             let cause = match self.publish_once(subject.to_owned(), message.clone(), deadline).await {
                 Ok(ack) => return Ok(ack),
@@ -90,6 +92,8 @@ impl Hub {
         F: Future<Output = Result<T, E>>,
     {
         let deadline = Instant::now() + patience;
+        // What was forbidden before is not about this.
+        drop(self.0.link.take_refusal());
         loop {
             let cause = match self.ask_once(deadline, attempt()).await {
                 Ok(answer) => return Ok(answer),

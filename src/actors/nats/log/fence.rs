@@ -76,7 +76,7 @@ impl Fence {
                     break;
                 }
                 // Whoever has it added something meanwhile.
-                Err(Refusal::Sequence) => continue,
+                Err(Refusal::Sequence) if Instant::now() < deadline => continue,
                 Err(refusal) if Instant::now() >= deadline || refusal == Refusal::TooLarge => {
                     let action = format!("take over the log of run {}", fence.run);
                     return Err(NatsError::Failed { action, cause: format!("{refusal:?}") });
