@@ -140,6 +140,26 @@ impl Hub {
         .await
     }
 
+    /// Whether a subject has nothing behind a sequence. The answer is short, whatever the messages are.
+    pub(super) async fn is_last(
+        &self,
+        stream: &str,
+        subject: &str,
+        sequence: u64,
+        patience: Duration,
+    ) -> Result<bool, NatsError> {
+        let stream = &self.stream(stream).await?;
+        self.ask_again("read from the server", patience, || async move {
+            let next = stream.raw_message_builder().sequence(sequence + 1).next_by_subject(subject);
+            match next.send().await {
+                Ok(_) => Ok(false),
+                Err(error) if error.kind() == LastRawMessageErrorKind::NoMessageFound => Ok(true),
+                Err(error) => Err(error),
+            }
+        })
+        .await
+    }
+
     /// Removes the messages of a subject, all of them or those below a sequence.
     pub(super) async fn purge(&self, stream: &str, subject: &str, below: Option<u64>) -> Result<(), NatsError> {
         let stream = &self.stream(stream).await?;

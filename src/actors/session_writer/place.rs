@@ -111,6 +111,17 @@ impl SessionPlace {
         }
     }
 
+    /// Whether calls may begin, as far as the session is concerned.
+    ///
+    /// # Errors
+    /// Another process has it, or may have it.
+    pub(in crate::actors) fn may_begin(&self) -> Result<(), Lost> {
+        match &self.replica {
+            Some(replica) if !replica.is_ours() => Err(Lost("another process has it, or may have it".to_owned())),
+            _ => Ok(()),
+        }
+    }
+
     /// Returns when what was written is in the copy that is kept elsewhere, where there is one.
     ///
     /// # Errors
