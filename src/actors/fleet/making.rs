@@ -102,6 +102,9 @@ fn make(parent: &Arc<AgentShared>, note: &SpawnNote, account: Arc<Account>) -> R
     let place = place(parent, note, &kin, &config.cwd.display().to_string())?;
     let view = place.store.view();
     kin.board.restore(&kin.id, &view, &kin.account);
+    if let Some(spent) = kin.board.change(&kin.id, |member| member.take_up(&view.totals())).flatten() {
+        kin.account.charge(spent);
+    }
     let agent = kin.agent(&kin.id);
     let selection = restored(selection, &config, &view);
     if view.is_empty() {
