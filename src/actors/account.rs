@@ -148,6 +148,12 @@ impl Account {
         *self.before.lock().unwrap_or_else(PoisonError::into_inner) += spent.seconds;
     }
 
+    /// Counts, here and above, what was used before this process and stands in no session above.
+    pub fn charge(&self, spent: Spent) {
+        let amounts = [spent.tokens, nano(spent.cost), spent.turns];
+        COUNTED.into_iter().zip(amounts).for_each(|(kind, amount)| self.add(kind, amount));
+    }
+
     /// What was used so far, with the streaming answers' estimates.
     #[must_use]
     pub fn spent(&self) -> Spent {

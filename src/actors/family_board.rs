@@ -65,7 +65,7 @@ impl FamilyBoard {
                 Note::Spawn(note) if note.id.parent().as_ref() == Some(parent) => {
                     let foreign = note.session != own;
                     let account = account.reopen(note.id.to_string(), note.spec.budget);
-                    let mut member = Member::new(*note.clone(), account);
+                    let mut member = Member::restored(*note.clone(), account);
                     if foreign {
                         member.gone();
                     }

@@ -37,7 +37,7 @@ use crate::{
         event::{NoticeLevel, Seq},
         route::VIRTUAL_API,
         section::{self, SectionMoment, SectionSource},
-        sibling::{Outcome, SiblingEnd},
+        sibling::SiblingEnd,
         wire::CommandInfo,
     },
     providers::{CacheRetention, Provider, RequestRetry, Timeouts, catalogue::LiveCatalogue},
@@ -362,8 +362,10 @@ impl AgentShared {
     #[must_use]
     pub fn awaits_siblings(&self) -> bool {
         let Kin { board, id, .. } = &self.kin;
-        let wakes = |end: &SiblingEnd| !matches!(end.outcome, Outcome::Stopped { .. });
-        let untold = || self.tree().is_some_and(|tree| SiblingNews::of(&tree).untold(board, id).iter().any(wakes));
+        let untold = || {
+            let news = self.tree().map(|tree| SiblingNews::of(&tree).untold(board, id));
+            news.is_some_and(|news| news.iter().any(SiblingEnd::wakes))
+        };
         board.awaits_news(id) || (!board.children(id).is_empty() && untold())
     }
 

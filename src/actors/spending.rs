@@ -49,6 +49,17 @@ impl Spending {
         self.meter.estimate(self.input + self.output, price(&self.model.cost, &usage).total);
     }
 
+    /// What a call used that a limit has ended: it is stored, so that the next process finds the limit passed as well.
+    fn reported_or_estimated(&self, reported: Usage) -> Usage {
+        let mut usage = Usage { output: reported.output.max(self.output), ..reported };
+        if usage.input + usage.cache_read + usage.cache_write == 0 {
+            usage.input = self.input;
+        }
+        usage = usage.summed();
+        usage.cost = price(&self.model.cost, &usage);
+        usage
+    }
+
     /// The call is over. One that was ended by a limit says so.
     pub fn end(
         mut self,
@@ -61,9 +72,10 @@ impl Spending {
         }
         // The provider may not have had the time to report all of it.
         self.meter.estimate(message.usage.context_tokens(), message.usage.cost.total);
-        let Some(exhausted) = self.over else { return (message, failure) };
+        let Some(exhausted) = self.over.take() else { return (message, failure) };
         let text = exhausted.text();
         let message = AssistantMessage {
+            usage: self.reported_or_estimated(message.usage),
             stop_reason: StopReason::Error,
             error_message: Some(text.clone()),
             ..Arc::unwrap_or_clone(message)

@@ -261,6 +261,8 @@ impl LoopState {
                 None => batch.start_all(),
             }
         }
+        let is_at_rest = !facts.active;
+        self.note_rest_of(&facts.tree);
         let selection = self.shared.selection().clone();
         let (kept, arrival) = match arriving {
             Some((turn, reply, arrival, entries)) => (Some(turn.into_queues()), Some((reply, arrival, entries))),
@@ -289,6 +291,9 @@ impl LoopState {
             self.tell_arrival(reply, arrival, &entries);
         }
         self.early_commands(myself).await;
+        if is_at_rest {
+            self.tell_old_news();
+        }
     }
 
     /// Feeds the machine and carries out what it wants.

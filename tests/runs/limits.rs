@@ -4,27 +4,28 @@ use serde_json::json;
 
 use crate::{stage::*, support::*};
 
-/// A model that always wants another turn. Each costs 100 tokens in and 10 out: 0.00012 dollars.
+/// A model that always wants another turn. Each costs 3000 tokens in and 10 out: 0.00302 dollars.
 async fn endless() -> Sandbox {
-    Sandbox::new(|_: &Request| calls([call("bash", json!({"command": "echo again"}))])).await
+    Sandbox::new(|_: &Request| calls([call("bash", json!({"command": "echo again"}))]).usage(3_000, 10)).await
 }
 
 #[tokio::test]
 async fn each_limit_ends_the_run_with_its_code() {
-    for (flag, value, code, outcome) in [
-        ("--max-turns", "2", 10, "turn_limit"),
-        ("--max-cost", "0.0002", 11, "cost_limit"),
-        ("--max-tokens", "200", 11, "token_limit"),
+    for (flag, value, code, outcome, requests) in [
+        // Two turns, and perhaps the beginning of a third one, which was stopped.
+        ("--max-turns", "2", 10, "turn_limit", 2..=3),
+        // What is used up is asked for no more.
+        ("--max-cost", "0.003", 11, "cost_limit", 1..=1),
+        ("--max-tokens", "3000", 11, "token_limit", 1..=1),
     ] {
         let sandbox = endless().await;
-        let finished = run(&sandbox, &[flag, value, "--output", "json", "go"]).await;
+        let finished = run(&sandbox, &[&SMALL[..], &[flag, value, "--output", "json", "go"]].concat()).await;
         assert_eq!(finished.code, Some(code), "{flag}: {}", finished.stderr);
         let result: serde_json::Value = serde_json::from_str(&finished.stdout).unwrap();
         assert_eq!((&result["outcome"], &result["exit"]), (&json!(outcome), &json!(code)));
         assert_eq!(result, file(&sandbox, "result.json"));
         assert_eq!(result["resume"], "troupe runs resume r1");
-        // Two turns, and perhaps the beginning of a third one, which was stopped.
-        assert!((2..=3).contains(&sandbox.server.count()), "{flag}: {}", sandbox.server.count());
+        assert!(requests.contains(&sandbox.server.count()), "{flag}: {}", sandbox.server.count());
         results(&sandbox);
     }
 }

@@ -13,4 +13,5 @@ mod figures;
 mod limits;
 mod orphans;
 mod owners;
+mod spending;
 mod stage;

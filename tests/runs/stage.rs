@@ -11,6 +11,9 @@ use crate::support::*;
 /// The id of the run of a test: each has its own user folder.
 pub const ID: &str = "r1";
 
+/// Flags for small requests: what is estimated of them counts for limits.
+pub const SMALL: [&str; 4] = ["--system-prompt", "Be brief.", "--tools", "bash"];
+
 /// `troupe run` with the model of the sandbox.
 pub fn words<'a>(more: &[&'a str]) -> Vec<&'a str> {
     [&["run", "--model", "mock/m1", "--run-id", ID], more].concat()

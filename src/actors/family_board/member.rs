@@ -12,6 +12,7 @@ use crate::{
         ModelRef, Usage,
         sibling::{SiblingEnd, SiblingId, SiblingSpec, SiblingState, SiblingStatus, Spent},
     },
+    store::tree::Totals,
 };
 
 /// Ends of one agent that are remembered; older ones are in its parent's session.
@@ -33,6 +34,8 @@ pub struct Member {
     ends: Vec<SiblingEnd>,
     /// What its parent's session counts already.
     counted: Usage,
+    /// It worked in an earlier process, and its account lacks what no end tells of.
+    is_restored: bool,
     live: Option<Arc<AgentShared>>,
     /// Why it is to end.
     stopping: Option<String>,
@@ -62,10 +65,17 @@ impl Member {
             pending: None,
             ends: Vec::new(),
             counted: Usage::default(),
+            is_restored: false,
             live: None,
             stopping: None,
             face: Face::default(),
         }
+    }
+
+    /// An agent that a session tells of.
+    #[must_use]
+    pub fn restored(note: SpawnNote, account: Arc<Account>) -> Self {
+        Self { is_restored: true, ..Self::new(note, account) }
     }
 
     /// Its id.
@@ -158,6 +168,14 @@ impl Member {
     #[must_use]
     pub fn uncounted(&self, total: &Usage) -> Usage {
         minus(total, &self.counted)
+    }
+
+    /// What an agent of an earlier process used, as far as no end tells of it; `session` sums up all that it did. None
+    /// when its account counts that already.
+    #[must_use]
+    pub fn take_up(&mut self, session: &Totals) -> Option<Spent> {
+        let turns = session.assistant_messages as u64;
+        std::mem::take(&mut self.is_restored).then(|| Spent { turns, ..spent(&self.uncounted(&session.usage)) })
     }
 
     /// It is made.
@@ -283,7 +301,9 @@ impl Member {
         self.note.spec.role.as_deref().unwrap_or("sibling")
     }
 
-    fn is_apart(&self) -> bool {
+    /// Whether it works in a worktree of its own.
+    #[must_use]
+    pub fn is_apart(&self) -> bool {
         self.note.spec.isolation == crate::protocol::sibling::Isolation::Worktree
     }
 

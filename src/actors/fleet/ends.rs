@@ -132,7 +132,7 @@ impl FleetState {
         self.look_at_waits();
         let name = self.name(who);
         self.end_noted(myself, &name);
-        let wakes = !matches!(end.outcome, Outcome::Stopped { .. });
+        let wakes = end.wakes();
         let tells = self.look(who, |member| member.spec().tells_parent).unwrap_or(false);
         if let Some(parent) = self.parent_of(who) {
             let above = (who.0.clone(), parent.kin.id.clone());

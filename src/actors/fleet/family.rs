@@ -3,7 +3,7 @@
 //! All of it goes through the fleet, which decides and never waits. These methods wait, so they are for workers, tools
 //! and programs, not for handlers of actors that hold state.
 
-use std::{sync::Arc, time::Duration};
+use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use tokio::sync::oneshot;
 
@@ -185,6 +185,15 @@ impl Family {
     /// There is no such sibling, it has no worktree, or git failed.
     pub async fn merge(&self, id: &str) -> Result<Merged, SiblingError> {
         super::worktree::merge(&self.agent, id).await
+    }
+
+    /// The folder of its own that a sibling works in, also of one whose actors are not there; none when it works in the
+    /// agent's.
+    ///
+    /// # Errors
+    /// There is no such sibling, or its worktree cannot be made again.
+    pub async fn folder(&self, id: &str) -> Result<Option<PathBuf>, SiblingError> {
+        super::worktree::folder(&self.agent, id).await
     }
 
     async fn hold(&self, ids: &[&str], paused: bool) -> Result<Vec<SiblingStatus>, SiblingError> {

@@ -27,7 +27,7 @@ use crate::{
     },
     protocol::{
         EntryId, Event,
-        sibling::{Isolation, Receipt, SendMode, SiblingEnd, SiblingError, SiblingId, SiblingStatus, SpawnReceipt},
+        sibling::{Receipt, SendMode, SiblingEnd, SiblingError, SiblingId, SiblingStatus, SpawnReceipt},
     },
 };
 
@@ -260,10 +260,6 @@ impl FleetState {
     /// Whether somebody wants its task to end.
     pub(super) fn is_stopping(&self, who: &Who) -> bool {
         self.look(who, |member| member.stopping().is_some()).unwrap_or(false)
-    }
-
-    pub(super) fn is_apart(&self, who: &Who) -> bool {
-        self.look(who, |member| member.spec().isolation) == Some(Isolation::Worktree)
     }
 }
 

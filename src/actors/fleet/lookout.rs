@@ -82,7 +82,7 @@ impl Actor for Lookout {
             LookoutMsg::Delivery(delivery) => state.take(&delivery),
             LookoutMsg::Tell => state.tell(),
         }
-        if !state.tells && state.watched.values().any(|watched| watched.owes_ready) {
+        if !state.tells && state.watched.values().any(|watched| watched.owes_ready || watched.changed) {
             state.tells = true;
             myself.send_after(STEP, || LookoutMsg::Tell);
         }
@@ -116,8 +116,9 @@ impl LookoutState {
         let Some(watched) = self.watched.get_mut(&delivery.agent) else { return };
         match &delivery.content {
             Delivered::Snapshot(view) => {
+                // What had begun before the agent was watched is in no event.
                 watched.tools = view.tools.iter().map(|(call, _)| (call.place, call.tool_name.clone())).collect();
-                watched.changed = true;
+                watched.show_tool();
             }
             Delivered::Events(events) => {
                 events.iter().for_each(|event| watched.fold(event));
@@ -156,6 +157,10 @@ impl Watched {
             Event::AgentSettled { .. } => self.tools.clear(),
             _ => return,
         }
+        self.show_tool();
+    }
+
+    fn show_tool(&mut self) {
         self.face.tool = self.tools.first().map(|(_, name)| name.clone());
         self.changed = true;
     }

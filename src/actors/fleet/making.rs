@@ -103,6 +103,9 @@ fn make(parent: &Arc<AgentShared>, note: &SpawnNote, account: Arc<Account>) -> R
     let view = place.store.view();
     kin.board.restore(&kin.id, &view, &kin.account);
     place.find_children(&kin);
+    if let Some(spent) = kin.board.change(&kin.id, |member| member.take_up(&view.totals())).flatten() {
+        kin.account.charge(spent);
+    }
     let agent = kin.agent(&kin.id);
     let selection = restored(selection, &config, &view);
     if view.is_empty() {

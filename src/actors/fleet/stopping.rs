@@ -82,7 +82,7 @@ impl FleetState {
             let Some(agent) = self.live(&who) else {
                 // One that is being made sees it when it is made.
                 if before != Some(SiblingState::Starting) {
-                    self.note_gone(myself, &who);
+                    self.clear_away(myself, &who).await;
                 }
                 continue;
             };
@@ -106,7 +106,7 @@ impl FleetState {
         let name = self.name(who);
         if !self.members.values().any(|member| member.id == name) {
             // It is gone when its worktree is.
-            if !self.households.workers.values().any(|(of, work)| of == who && *work == Work::Clearing) {
+            if !self.is_being_cleared(who) {
                 self.note_gone(myself, who);
             }
             return;
@@ -130,12 +130,25 @@ impl FleetState {
             self.change(who, Member::closed);
             return;
         }
-        let (Some(agent), true) = (self.live(who), self.is_apart(who)) else { return self.note_gone(myself, who) };
+        self.clear_away(myself, who).await;
+    }
+
+    fn is_being_cleared(&self, who: &Who) -> bool {
+        self.households.workers.values().any(|(of, work)| of == who && *work == Work::Clearing)
+    }
+
+    /// The actors of a child that was stopped are not there: its worktree goes, and then it is gone.
+    async fn clear_away(&mut self, myself: &ActorRef<FleetMsg>, who: &Who) {
+        if self.is_being_cleared(who) {
+            return;
+        }
+        let note = self.look(who, |member| member.is_apart().then(|| member.note().clone())).flatten();
+        let Some(note) = note else { return self.note_gone(myself, who) };
         let fate = self.households.stops.fate(who);
         let into = self.parent_of(who).map(|parent| parent.config.cwd.clone());
         let to = Addr::of(myself);
         let (root, id) = who.clone();
-        let work = Clearing { agent, into, fate, to, then: FamilyMsg::Cleared(root, id) };
+        let work = Clearing { note, root: root.clone(), into, fate, to, then: FamilyMsg::Cleared(root, id) };
         match spawn_worker("ClearWorktree", who.1.to_string(), worktree::Clear, (), work, myself.get_cell()).await {
             Ok(worker) => drop(self.households.workers.insert(worker.id(), (who.clone(), Work::Clearing))),
             Err(_) => self.note_gone(myself, who),

@@ -40,7 +40,7 @@ const BASE: &str = "troupe-base";
 
 /// Git changes what all worktrees of a repository share (its config, its branches) under locks that it does not wait for: of
 /// two that come at once, one fails. So they come one after the other.
-fn repository() -> MutexGuard<'static, ()> {
+pub(super) fn repository() -> MutexGuard<'static, ()> {
     static REPOSITORY: Mutex<()> = Mutex::new(());
     REPOSITORY.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -105,7 +105,11 @@ fn branch_of(note: &SpawnNote) -> String {
 pub(super) fn save_patch(agent: &AgentShared) -> Result<Option<Patch>, String> {
     let note = agent.kin.board.look(&agent.kin.id, |member| member.note().clone());
     let note = note.ok_or_else(|| "it is not one of its family any more".to_owned())?;
-    let (place, git) = (place_of(&note), Git::in_folder(&place_of(&note)));
+    save_patch_of(&note)
+}
+
+fn save_patch_of(note: &SpawnNote) -> Result<Option<Patch>, String> {
+    let (place, git) = (place_of(note), Git::in_folder(&place_of(note)));
     if !place.join(".git").exists() {
         return Ok(None);
     }
@@ -132,7 +136,22 @@ pub(super) fn save_patch(agent: &AgentShared) -> Result<Option<Patch>, String> {
     }
     crate::store::replace::with(&file, |writer| writer.write_all(&patch))
         .map_err(|error| failed("write", &file, &error))?;
-    Ok(Some(Patch { file: file.display().to_string(), branch: branch_of(&note), base, files }))
+    Ok(Some(Patch { file: file.display().to_string(), branch: branch_of(note), base, files }))
+}
+
+/// The folder in the worktree of a sibling that stands for the parent's; none of one that works in the parent's.
+pub(super) async fn folder(parent: &Arc<AgentShared>, name: &str) -> Result<Option<PathBuf>, SiblingError> {
+    let board = &parent.kin.board;
+    let id = board.resolve(&parent.kin.id, name)?;
+    let found = board.look(&id, |member| (member.is_apart(), member.live().cloned(), member.note().clone()));
+    let (note, into) = match found {
+        Some((true, Some(live), _)) => return Ok(Some(live.config.cwd.clone())),
+        Some((true, None, note)) => (note, parent.config.cwd.clone()),
+        Some((false, ..)) | None => return Ok(None),
+    };
+    let opened = spawn_blocking(move || open(&into, &note)).await.unwrap_or_else(|error| Err(error.to_string()));
+    let cannot = |cause| SiblingError::Refused(format!("the worktree of {id} cannot be used: {cause}"));
+    opened.map(|worktree| Some(worktree.folder)).map_err(cannot)
 }
 
 /// Puts the changes of a sibling into the folder of `parent`.
@@ -155,8 +174,10 @@ pub(super) async fn merge(parent: &Arc<AgentShared>, name: &str) -> Result<Merge
 
 /// A worktree that is to go.
 pub(super) struct Clearing {
-    /// The sibling, whose actors are gone.
-    pub agent: Arc<AgentShared>,
+    /// The sibling, whose actors are gone, or were never there in this process.
+    pub note: SpawnNote,
+    /// Its root.
+    pub root: Arc<str>,
     /// The parent's folder, while the parent is there.
     pub into: Option<PathBuf>,
     /// What becomes of it.
@@ -180,17 +201,15 @@ impl Actor for Clear {
     }
 
     async fn handle(&self, myself: ActorRef<Clearing>, work: Clearing, (): &mut ()) -> Result<(), ActorProcessingErr> {
-        let Clearing { agent, into, fate, to, then } = work;
-        let cleared = spawn_blocking({
-            let agent = agent.clone();
-            move || clear(&agent, into.as_deref(), fate)
-        });
+        let Clearing { note, root, into, fate, to, then } = work;
+        let id = note.id.clone();
+        let cleared = spawn_blocking(move || clear(&note, into.as_deref(), fate));
         let text = match cleared.await.unwrap_or_else(|error| Err(error.to_string())) {
             Ok(text) => text,
-            Err(cause) => Some(format!("The worktree of {} stays, since {cause}", agent.kin.id)),
+            Err(cause) => Some(format!("The worktree of {id} stays, since {cause}")),
         };
         if let Some(text) = text {
-            agent.kin.tell(FamilyMsg::Notice(agent.kin.root.clone(), NoticeLevel::Warning, text));
+            to.tell(FleetMsg::Family(Box::new(FamilyMsg::Notice(root, NoticeLevel::Warning, text))));
         }
         to.tell(FleetMsg::Family(Box::new(then)));
         myself.stop(None);
@@ -199,26 +218,27 @@ impl Actor for Clear {
 }
 
 /// Saves, merges if wanted, and removes. What people should know of it.
-fn clear(agent: &AgentShared, into: Option<&Path>, fate: WorktreeFate) -> Result<Option<String>, String> {
-    let note = agent.kin.board.look(&agent.kin.id, |member| member.note().clone());
-    let note = note.ok_or_else(|| "it is not one of its family any more".to_owned())?;
-    let patch = save_patch(agent)?;
+fn clear(note: &SpawnNote, into: Option<&Path>, fate: WorktreeFate) -> Result<Option<String>, String> {
+    let place = place_of(note);
+    if !place.join(".git").exists() {
+        return Ok(None);
+    }
+    let patch = save_patch_of(note)?;
     let mut text = None;
     if let (WorktreeFate::Merge, Some(into), Some(patch)) = (fate, into, &patch) {
         let merged = merge::apply(into, Path::new(&patch.file))?;
         if !merged.conflicts.is_empty() {
             let files = merged.conflicts.join(", ");
-            text = Some(format!("The changes of {} conflict in {files}: {} has them", agent.kin.id, patch.file));
+            text = Some(format!("The changes of {} conflict in {files}: {} has them", note.id, patch.file));
         }
     }
-    let place = place_of(&note);
     let git = Git::in_folder(&place);
     let _one = repository();
     let common = PathBuf::from(git.line(&["rev-parse", "--path-format=absolute", "--git-common-dir"])?);
     let git = Git::in_folder(&common);
     git.run(&["worktree", "remove", "--force", &place.display().to_string()])?;
     if fate == WorktreeFate::Drop {
-        git.run(&["branch", "-D", &branch_of(&note)])?;
+        git.run(&["branch", "-D", &branch_of(note)])?;
     }
     Ok(text)
 }

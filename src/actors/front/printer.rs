@@ -198,6 +198,14 @@ impl Actor for Printer {
                     myself.send_after(AGAIN, || PrinterMsg::Again);
                 }
             }
+            // The end of a sibling has woken the model: it is let have its say.
+            PrinterMsg::Prompted(Err(CommandError::Busy)) => {
+                if let Some(input) = state.waiting.take() {
+                    state.prompts.push_front(input);
+                }
+                let me = state.me.clone();
+                state.agent.send(Command::WaitIdle, ReplyTo::new(move |_| me.tell(PrinterMsg::Again)));
+            }
             PrinterMsg::Again => state.next_prompt(),
             PrinterMsg::Prompted(Err(error)) => state.fail(&error.to_string()),
             PrinterMsg::Broken(cause) => {

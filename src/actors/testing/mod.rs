@@ -3,7 +3,11 @@
 mod extension;
 mod tool;
 
-use std::{path::PathBuf, sync::Arc, time::Duration};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
 
 use ractor::{Actor, ActorCell, ActorProcessingErr, ActorRef, Message, SupervisionEvent};
 use serde_json::Value;
@@ -19,7 +23,7 @@ use super::{
     extensions::{Extensions, RunningExtensions},
     fleet::{Agents, Fleet, FleetMsg, OpenAgent},
     front::client::AgentClient,
-    kin::FamilyStart,
+    kin::{FamilyStart, SiblingMaker},
     reply::ReplyTo,
     retry::RetrySettings,
     session_writer::SessionPlace,
@@ -119,6 +123,19 @@ pub struct Parts {
 }
 
 struct Plain(Arc<dyn Provider>);
+
+/// Makes agents that differ from their parent in nothing but the folder.
+struct Elsewhere;
+
+impl SiblingMaker for Elsewhere {
+    fn config_in(&self, parent: &AgentConfig, cwd: &Path) -> Result<AgentConfig, String> {
+        Ok(AgentConfig { cwd: cwd.to_owned(), ..parent.clone() })
+    }
+
+    fn script(&self, file: &Path) -> Result<Arc<dyn Provider>, String> {
+        Scripted::from_file(file).map(|script| Arc::new(script) as _).map_err(|error| error.to_string())
+    }
+}
 
 impl ProviderSource for Plain {
     fn provider_for(&self, _: &Model) -> Option<Arc<dyn Provider>> {
@@ -231,7 +248,7 @@ impl Parts {
             facts: SessionFacts::default(),
         };
         let id = uuid::Uuid::new_v4().to_string();
-        let start = FamilyStart { limits, maker: None };
+        let start = FamilyStart { limits, maker: Some(Arc::new(Elsewhere)) };
         (AgentShared::of_family(id.into(), Arc::new(config), place, selection, start), observers)
     }
 

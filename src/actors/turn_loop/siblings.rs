@@ -9,7 +9,9 @@ use crate::{
         Event,
         ask::{Ask, BeforeSettleVerdict, Verdict},
         command::DeliverAs,
+        sibling::SiblingEnd,
     },
+    store::TreeView,
 };
 
 impl LoopState {
@@ -37,6 +39,21 @@ impl LoopState {
         let Ask::BeforeSettle(ask) = ask else { return None };
         let goes_on = !ask.failed && self.has_sibling_news();
         goes_on.then(|| Verdict::BeforeSettle(BeforeSettleVerdict { entries: None, continue_run: true }))
+    }
+
+    /// Takes note of how the last trace of a branch ended.
+    pub(super) fn note_rest_of(&mut self, branch: &TreeView) {
+        let last = branch.last_message(|message| message.as_assistant().cloned());
+        self.rests = last.is_some_and(|answer| answer.is_failed());
+    }
+
+    /// An end that would have woken the model was noted, and whoever was to tell of it died before: the model is woken
+    /// now.
+    pub(super) fn tell_old_news(&self) {
+        let kin = &self.shared.kin;
+        if !self.rests && self.sibling_news.untold(&kin.board, &kin.id).iter().any(SiblingEnd::wakes) {
+            self.me.tell(LoopMsg::News);
+        }
     }
 
     /// Takes note of how a trace ended.

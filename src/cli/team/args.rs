@@ -9,6 +9,7 @@ use crate::cli::{
 
 /// How the command is used.
 pub const USAGE: &str = "troupe team run FILE.toml [--input NAME=VALUE…] [--out DIR] [--repeat N] [--seed N] [--json] [flags]
+  troupe team run --resume DIR [--json]
   troupe team check FILE.toml [--json]
   troupe team compare DIR… [--json]
 
@@ -19,6 +20,7 @@ run    has the agents of a team file work, and writes a folder with their sessio
   --repeat N          N runs, one after the other, with the seeds SEED, SEED+1, …; summary.json compares them
   --seed N            the number that {{seed}} stands for; 1 without this
   --json              print the result (or the summary) as JSON, and nothing on the way
+  --resume DIR        go on with a run that was broken off, from its folder; one that has ended tells its result again
   The other flags are those of the agent: --model, --thinking, --sandbox, --permissions and so on; `troupe --help` lists
   them. --model and --thinking hold for all roles, whatever the file says.
 check  reads a file and says what is wrong with it, or how the work flows
@@ -32,6 +34,8 @@ Exit codes of run: 0 done, 1 a step failed, 2 wrong words or a wrong file, 10 li
 pub enum TeamCommand {
     /// Run a team.
     Run(RunArgs),
+    /// Go on with a run that was broken off.
+    Resume(ResumeArgs),
     /// Look at a file.
     Check {
         /// The file.
@@ -67,6 +71,17 @@ pub struct RunArgs {
     pub flags: Vec<String>,
 }
 
+/// What `run --resume` does.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ResumeArgs {
+    /// The folder of the run.
+    pub folder: String,
+    /// As JSON.
+    pub json: bool,
+    /// The words of `--api-key`, which is stored nowhere.
+    pub key: Vec<String>,
+}
+
 /// Runs at most: a slip in a number must not spend money all night.
 const MOST_RUNS: u64 = 1000;
 
@@ -85,7 +100,10 @@ pub fn parse(rest: &[&str]) -> Result<Subcommand, SubcommandError> {
         [verb, rest @ ..] => (*verb, rest),
     };
     let command = match verb {
-        "run" => TeamCommand::Run(run(rest)?),
+        "run" => match rest.iter().position(|word| option(word).0 == "--resume") {
+            Some(at) => TeamCommand::Resume(resume(rest, at)?),
+            None => TeamCommand::Run(run(rest)?),
+        },
         "check" => {
             let (json, mut files) = plain("check", rest)?;
             match (files.pop(), files.is_empty()) {
@@ -159,6 +177,29 @@ fn run(rest: &[&str]) -> Result<RunArgs, SubcommandError> {
     Ok(args)
 }
 
+/// The run has its own words: only what it does not keep can be said again.
+fn resume(words: &[&str], at: usize) -> Result<ResumeArgs, SubcommandError> {
+    let mut args = ResumeArgs::default();
+    let mut rest = words.iter();
+    while let Some(word) = rest.next() {
+        let (name, inline) = option(word);
+        let mut value = || {
+            let given = inline.or_else(|| rest.next().copied()).filter(|value| !value.is_empty());
+            given.map(str::to_owned).ok_or_else(|| wrong(format!("{name} needs a value.")))
+        };
+        match name {
+            "--resume" if args.folder.is_empty() => args.folder = value()?,
+            "--api-key" => args.key = vec![name.to_owned(), value()?],
+            "--json" => args.json = true,
+            other => {
+                let resume = words[at];
+                return Err(wrong(format!("{resume} goes on with what the run began with, and takes no {other}.")));
+            }
+        }
+    }
+    Ok(args)
+}
+
 fn number(name: &str, text: &str) -> Result<u64, SubcommandError> {
     text.parse().map_err(|_| wrong(format!("{name} takes a whole number, not \"{text}\".")))
 }
@@ -199,6 +240,18 @@ mod tests {
                     args.flags = ["--model", "troupe/script", "--sandbox"].map(str::to_owned).to_vec();
                 }),
             ),
+            (
+                "run --resume out --json",
+                TeamCommand::Resume(ResumeArgs { folder: "out".into(), json: true, key: Vec::new() }),
+            ),
+            (
+                "run --api-key=k --resume=out",
+                TeamCommand::Resume(ResumeArgs {
+                    folder: "out".into(),
+                    json: false,
+                    key: ["--api-key", "k"].map(str::to_owned).to_vec(),
+                }),
+            ),
             ("check t.toml", TeamCommand::Check { file: "t.toml".into(), json: false }),
             ("compare a b --json", TeamCommand::Compare { folders: vec!["a".into(), "b".into()], json: true }),
         ];
@@ -219,6 +272,9 @@ mod tests {
             ("run t.toml --repeat 0", "--repeat takes 1 to 1000, not 0."),
             ("run t.toml --seed x", "--seed takes a whole number, not \"x\"."),
             ("run t.toml --out", "--out needs a value."),
+            ("run --resume", "--resume needs a value."),
+            ("run t.toml --resume out", "--resume goes on with what the run began with, and takes no t.toml."),
+            ("run --resume out --model x", "--resume goes on with what the run began with, and takes no --model."),
             ("check a b", "check needs one team file."),
             ("compare", "compare needs at least one folder with results."),
             ("play", "Unknown command \"team play\"; expected run, check or compare."),

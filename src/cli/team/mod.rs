@@ -1,11 +1,13 @@
 //! `troupe team`: agents that work by a team file.
 //!
-//! [`args`] reads the words, [`check`] looks at a file, [`mod@run`] has it carried out, [`results`] writes what came of it and
-//! reads it again.
+//! [`args`] reads the words, [`check`] looks at a file, [`mod@run`] has it carried out, [`record`] keeps what is to be run and
+//! [`resume`] goes on with it, [`results`] writes what came of it and reads it again.
 
 pub mod args;
 mod check;
+mod record;
 mod results;
+mod resume;
 mod run;
 
 use std::path::PathBuf;
@@ -20,6 +22,7 @@ pub fn run(environment: &Environment, command: TeamCommand, extensions: &Extensi
     let path = |text: &str| -> PathBuf { absolute(text, &environment.cwd, environment.home.as_deref()) };
     match command {
         TeamCommand::Run(args) => run::run(environment, &args, extensions),
+        TeamCommand::Resume(args) => resume::run(environment, &args, extensions),
         TeamCommand::Check { file, json } => check::run(&path(&file), json, extensions),
         TeamCommand::Compare { folders, json } => results::compare(&folders, path, json),
     }

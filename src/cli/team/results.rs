@@ -91,7 +91,8 @@ fn read(folder: &Path) -> Result<Vec<(String, TeamResult)>, String> {
     Ok(results)
 }
 
-fn read_result(file: &Path) -> Result<TeamResult, String> {
+/// Reads `result.json`.
+pub(super) fn read_result(file: &Path) -> Result<TeamResult, String> {
     let text =
         regular_file::read_to_string(file).map_err(|error| format!("{} cannot be read: {error}", file.display()))?;
     serde_json::from_str(&text).map_err(|error| format!("{} is no result of a team: {error}", file.display()))

@@ -1,4 +1,6 @@
 //! `troupe team run`: makes the root agent, has the team work, writes the results; as often as it was asked for.
+//!
+//! The same code goes on with a run: what is run is in its folder before it begins.
 
 use std::{
     collections::BTreeMap,
@@ -6,7 +8,12 @@ use std::{
     sync::Arc,
 };
 
-use super::{args::RunArgs, check, results};
+use super::{
+    args::RunArgs,
+    check,
+    record::{RunRecord, last_written},
+    results,
+};
 use crate::{
     actors::team::{
         driver::{TeamFactory, TeamRun},
@@ -24,6 +31,7 @@ use crate::{
         notices,
         paths::absolute,
         run::{fail, give_flags, print, warn},
+        runs::args::without_key,
         session,
         start::{self, StartError},
     },
@@ -34,6 +42,7 @@ use crate::{
         credentials::settle,
     },
     store::{
+        paths::create_private_dir,
         regular_file,
         settings::{Scope, Settings},
     },
@@ -43,7 +52,7 @@ use crate::{
 const MOST_AGENTS: usize = 10_000;
 
 /// Why a run did not begin: wrong words or a wrong file, or something that did not work.
-enum Refusal {
+pub(super) enum Refusal {
     Usage(String),
     Start(StartError),
 }
@@ -55,20 +64,39 @@ impl From<StartError> for Refusal {
 }
 
 /// A team that can be run.
-struct Prepared {
-    file: PathBuf,
-    text: String,
-    team: Arc<TeamFile>,
-    inputs: BTreeMap<String, String>,
-    flags: HiArgs,
+pub(super) struct Prepared {
+    pub file: PathBuf,
+    pub text: String,
+    pub team: Arc<TeamFile>,
+    pub inputs: BTreeMap<String, String>,
+    /// The flags of the agents as they were given.
+    pub words: Vec<String>,
+    pub flags: HiArgs,
 }
 
 pub(super) fn run(environment: &Environment, args: &RunArgs, extensions: &ExtensionRegistry) -> Exit {
-    let ended = prepare(environment, args, extensions).and_then(|prepared| match args.repeat {
-        None => once(environment, args, extensions, &prepared),
-        Some(times) => repeated(environment, args, extensions, &prepared, times),
-    });
-    match ended {
+    let prepared = prepare(environment, args, extensions);
+    ended(prepared.and_then(|prepared| {
+        let runs = Runs { environment, extensions, prepared: &prepared, is_told: !args.json };
+        let folder = folder(environment, args, &prepared.team.name);
+        results::make(&folder).map_err(Refusal::Usage)?;
+        match args.repeat {
+            None => {
+                let (result, exit) = runs.begun(&folder, args.seed)?;
+                report(&result, &folder, args.json)?;
+                Ok(exit)
+            }
+            Some(times) => {
+                runs.keep(&runs.record(&folder, args.seed, Some(times)))?;
+                report_all(&folder, times, args.seed, args.json, |own, seed| runs.begun(own, seed))
+            }
+        }
+    }))
+}
+
+/// Tells why a run did not begin.
+pub(super) fn ended(result: Result<Exit, Refusal>) -> Exit {
+    match result {
         Ok(exit) => exit,
         Err(Refusal::Usage(text)) => {
             fail(&text);
@@ -87,7 +115,7 @@ fn prepare(environment: &Environment, args: &RunArgs, extensions: &ExtensionRegi
     let inputs = inputs(&team, args, environment).map_err(Refusal::Usage)?;
     let flags = flags(environment, args, extensions)?;
     start::prepare(environment, &flags)?;
-    Ok(Prepared { file, text, team: Arc::new(team), inputs, flags })
+    Ok(Prepared { file, text, team: Arc::new(team), inputs, words: args.flags.clone(), flags })
 }
 
 /// What the user gave, with the file's defaults.
@@ -122,47 +150,34 @@ fn inputs(team: &TeamFile, args: &RunArgs, environment: &Environment) -> Result<
     Ok(inputs)
 }
 
-/// One run, whose result is printed.
-fn once(
-    environment: &Environment,
-    args: &RunArgs,
-    extensions: &ExtensionRegistry,
-    prepared: &Prepared,
-) -> Result<Exit, Refusal> {
-    let folder = folder(environment, args, &prepared.team.name);
-    results::make(&folder).map_err(Refusal::Usage)?;
-    let (result, exit) = play(environment, args, extensions, prepared, &folder, args.seed)?;
-    if args.json {
-        let text = serde_json::to_string_pretty(&result).map_err(StartError::of)?;
+/// Prints the result of a run.
+pub(super) fn report(result: &TeamResult, folder: &Path, json: bool) -> Result<(), Refusal> {
+    if json {
+        let text = serde_json::to_string_pretty(result).map_err(StartError::of)?;
         print(&format!("{text}\n"));
-    } else {
-        if result.is_done() {
-            print(&format!("{}\n", shown(&result.output).trim_end()));
-        } else {
-            fail(&told(&result));
-        }
-        notices::tell(&format!("results: {}", folder.display()));
+        return Ok(());
     }
-    Ok(exit)
+    if result.is_done() {
+        print(&format!("{}\n", shown(&result.output).trim_end()));
+    } else {
+        fail(&told(result));
+    }
+    notices::tell(&format!("results: {}", folder.display()));
+    Ok(())
 }
 
-/// Several runs, which are compared.
-fn repeated(
-    environment: &Environment,
-    args: &RunArgs,
-    extensions: &ExtensionRegistry,
-    prepared: &Prepared,
+/// Several runs in folders below `folder`, each carried out by `play`; they are compared.
+pub(super) fn report_all(
+    folder: &Path,
     times: u64,
+    first_seed: u64,
+    json: bool,
+    play: impl Fn(&Path, u64) -> Result<(TeamResult, Exit), Refusal>,
 ) -> Result<Exit, Refusal> {
-    let folder = folder(environment, args, &prepared.team.name);
-    results::make(&folder).map_err(Refusal::Usage)?;
     let (mut all, mut exit) = (Vec::new(), Exit::Done);
     for number in 1..=times {
-        let name = format!("run-{number}");
-        let own = folder.join(&name);
-        results::make(&own).map_err(Refusal::Usage)?;
-        let seed = args.seed.saturating_add(number - 1);
-        let (result, ended) = play(environment, args, extensions, prepared, &own, seed)?;
+        let own = folder.join(format!("run-{number}"));
+        let (result, ended) = play(&own, first_seed.saturating_add(number - 1))?;
         all.push((own.display().to_string(), result));
         let stopped = is_signal(ended);
         if ended != Exit::Done && (exit == Exit::Done || stopped) {
@@ -174,7 +189,7 @@ fn repeated(
     }
     let summary = Summary::of(&all);
     results::write_json(&folder.join("summary.json"), &summary).map_err(StartError::Failed)?;
-    if args.json {
+    if json {
         let text = serde_json::to_string_pretty(&summary).map_err(StartError::of)?;
         print(&format!("{text}\n"));
     } else {
@@ -205,51 +220,90 @@ fn folder(environment: &Environment, args: &RunArgs, name: &str) -> PathBuf {
     environment.user_dir.join("teams").join(format!("{name}-{}", time.trim_end_matches('Z')))
 }
 
-/// Runs the team once and writes what came of it.
-fn play(
-    environment: &Environment,
-    args: &RunArgs,
-    extensions: &ExtensionRegistry,
-    prepared: &Prepared,
-    folder: &Path,
-    seed: u64,
-) -> Result<(TeamResult, Exit), Refusal> {
-    let Prepared { file, text, team, inputs, .. } = prepared;
-    results::write_text(&folder.join("team.toml"), text).map_err(StartError::Failed)?;
-    let mut flags = prepared.flags.clone();
-    let mut run = TeamRun::new(
-        team.clone(),
-        Given { inputs: inputs.clone(), seed },
-        folder.join("sessions"),
-        TeamResult {
-            team: team.name.clone(),
-            file: file.display().to_string(),
-            seed,
+/// Runs of one team.
+pub(super) struct Runs<'a> {
+    pub environment: &'a Environment,
+    pub extensions: &'a ExtensionRegistry,
+    pub prepared: &'a Prepared,
+    /// Tell on standard error what happens.
+    pub is_told: bool,
+}
+
+impl Runs<'_> {
+    /// What is run in a folder.
+    fn record(&self, folder: &Path, seed: u64, repeat: Option<u64>) -> RunRecord {
+        let Prepared { file, inputs, words, .. } = self.prepared;
+        RunRecord {
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            file: file.clone(),
+            cwd: self.environment.cwd.clone(),
+            folder: folder.to_owned(),
+            flags: without_key(words),
             inputs: inputs.clone(),
+            seed,
+            repeat,
             started_at: iso(now_ms()),
-            ..TeamResult::default()
-        },
-    );
-    run.is_told = !args.json;
-    // The player of scripts is no model that would hold for all: each role has its own script.
-    run.model = flags.model.pattern.clone().filter(|model| *model != player());
-    run.thinking = flags.model.thinking;
-    root(&mut flags, team, folder);
-    let run = Arc::new(run);
-    let exit = carry_out(environment, flags, extensions, run.clone())?;
-    let reason = if is_signal(exit) { "a signal" } else { "the program failed" };
-    let (mut result, timeline) = run.result(reason);
-    if is_signal(exit) && !result.is_done() {
-        // Steps whose agents the signal stopped have failed; it is what counts.
-        result.close(Outcome::Stopped(reason.to_owned()));
+        }
     }
-    result.exit = exit.code();
-    results::write(folder, &result, &timeline).map_err(StartError::Failed)?;
-    Ok((result, exit))
+
+    /// Writes what is run into its folder.
+    fn keep(&self, record: &RunRecord) -> Result<(), StartError> {
+        results::write_text(&record.folder.join("team.toml"), &self.prepared.text).map_err(StartError::Failed)?;
+        record.write().map_err(StartError::Failed)
+    }
+
+    /// Begins a run in a folder and carries it out.
+    pub fn begun(&self, folder: &Path, seed: u64) -> Result<(TeamResult, Exit), Refusal> {
+        create_private_dir(folder).map_err(StartError::of)?;
+        let record = self.record(folder, seed, None);
+        self.keep(&record)?;
+        Ok(self.play(&record)?)
+    }
+
+    /// Carries a run out, from its beginning or from where it was broken off, and writes what came of it.
+    pub fn play(&self, record: &RunRecord) -> Result<(TeamResult, Exit), StartError> {
+        let Prepared { team, flags, .. } = self.prepared;
+        let (RunRecord { folder, seed, inputs, .. }, sessions) = (record, record.folder.join("sessions"));
+        let mut run = TeamRun::new(
+            team.clone(),
+            Given { inputs: inputs.clone(), seed: *seed },
+            sessions.clone(),
+            TeamResult {
+                team: team.name.clone(),
+                file: record.file.display().to_string(),
+                seed: *seed,
+                inputs: inputs.clone(),
+                started_at: record.started_at.clone(),
+                ..TeamResult::default()
+            },
+        );
+        let mut flags = flags.clone();
+        run.is_told = self.is_told;
+        run.broken_at = last_written(&sessions);
+        // The player of scripts is no model that would hold for all: each role has its own script.
+        run.model = flags.model.pattern.clone().filter(|model| *model != player());
+        run.thinking = flags.model.thinking;
+        root(&mut flags, team, folder);
+        let run = Arc::new(run);
+        let exit = carry_out(self.environment, flags, self.extensions, run.clone())?;
+        let reason = if is_signal(exit) { "a signal" } else { "the program failed" };
+        let (mut result, timeline) = run.result(reason);
+        if is_signal(exit) && !result.is_done() {
+            // Steps whose agents the signal stopped have failed; it is what counts.
+            result.close(Outcome::Stopped(reason.to_owned()));
+        }
+        result.exit = exit.code();
+        results::write(folder, &result, &timeline).map_err(StartError::Failed)?;
+        Ok((result, exit))
+    }
 }
 
 /// The flags of the agents, as they were given.
-fn flags(environment: &Environment, args: &RunArgs, extensions: &ExtensionRegistry) -> Result<HiArgs, Refusal> {
+pub(super) fn flags(
+    environment: &Environment,
+    args: &RunArgs,
+    extensions: &ExtensionRegistry,
+) -> Result<HiArgs, Refusal> {
     let all = |errors: Vec<args::ArgError>| {
         Refusal::Usage(errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))
     };
@@ -280,7 +334,9 @@ fn player() -> String {
 /// What the root agent begins with. It is never asked anything, but those below it take over what they do not say.
 fn root(flags: &mut HiArgs, team: &TeamFile, folder: &Path) {
     flags.session = SessionChoice::Open(SessionTarget::Path(folder.join("sessions").join("team.jsonl")));
-    flags.name = Some(format!("Team {}", team.name));
+    if !folder.join("sessions").join("team.jsonl").exists() {
+        flags.name = Some(format!("Team {}", team.name));
+    }
     let script = team.roles.iter().find_map(|role: &Role| role.script.clone());
     if flags.model.pattern.is_none() && flags.model.provider.is_none() {
         let of_role = team.roles.iter().find_map(|role| role.model.clone());

@@ -97,3 +97,11 @@ pub struct SiblingEnd {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub patch: Option<Patch>,
 }
+
+impl SiblingEnd {
+    /// Whether it wakes the model of an idle parent. Whoever stopped or aborted the sibling did not want more work.
+    #[must_use]
+    pub fn wakes(&self) -> bool {
+        !matches!(self.outcome, Outcome::Stopped { .. })
+    }
+}

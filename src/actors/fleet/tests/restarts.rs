@@ -12,7 +12,7 @@ use crate::{
         testing::{Bench, FnTool, Parts, find, moment, within},
     },
     protocol::{
-        ToolOutput,
+        Command, ToolOutput,
         sibling::{Outcome, SiblingLimits, SiblingSpec, SiblingState, WaitMode},
     },
     store::{NewSession, SessionStore, Sidecar},
@@ -106,6 +106,44 @@ async fn fc_097_an_end_that_a_parent_was_not_told_before_the_process_died_is_tol
     bench.run("again").await;
     let told = heard(&bench).iter().filter(|text| text.contains("from the child")).count();
     assert_eq!(told, 1, "{:?}", heard(&bench));
+}
+
+#[tokio::test]
+async fn fc_097_an_end_that_was_noted_right_before_the_process_died_wakes_the_idle_parent_in_the_next_one_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let turns = || {
+        let parent = json!([{"calls": [spawn(json!({"background": true}))]}, "waiting", "heard"]);
+        script(parent, json!([{"text": "from the child", "pace": {"delayMs": 100}}]))
+    };
+    let mut bench = process(folder.path(), turns()).await;
+    bench.run("go").await;
+    bench.settled().await;
+    kill(bench).await;
+    // What the session was when the end was noted, and nobody was told of it.
+    let file = folder.path().join("parent.jsonl");
+    let lines = std::fs::read_to_string(&file).unwrap();
+    let told = lines.lines().position(|line| line.contains("\"customType\":\"agents\"")).unwrap();
+    let noted: String = lines.lines().take(told).map(|line| format!("{line}\n")).collect();
+    assert!(noted.contains("agent_end"), "{noted}");
+    std::fs::write(&file, noted).unwrap();
+
+    let bench = process(folder.path(), turns()).await;
+    let answers = |bench: &Bench| bench.shared.tree().map_or(0, |tree| tree.totals().assistant_messages);
+    within("answer", async {
+        while answers(&bench) < 3 {
+            moment().await;
+        }
+    })
+    .await;
+    let told = heard(&bench).iter().filter(|text| text.contains("from the child")).count();
+    assert_eq!(told, 1, "{:?}", heard(&bench));
+    bench.command(Command::WaitIdle).await.unwrap();
+    kill(bench).await;
+    let bench = process(folder.path(), turns()).await;
+    // Whoever would be woken again is at work when this is answered.
+    family(&bench).pause(&[]).await.unwrap();
+    bench.command(Command::WaitIdle).await.unwrap();
+    assert_eq!(answers(&bench), 3, "nobody is woken again");
 }
 
 #[tokio::test]

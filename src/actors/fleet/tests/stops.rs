@@ -8,17 +8,22 @@ use tokio::time::Instant;
 use super::family::{bench, call, family, hanging_bench, heard, script, spawn};
 use crate::{
     actors::{
+        family_board::Face,
+        family_notes::Note,
         fleet::{
+            FleetMsg,
             family::STOP_GRACE,
+            family_msg::FamilyMsg,
             group::{self, GroupReport},
             strategy::{GroupEnd, Strategy},
+            worktree::repository as repository_lock,
         },
         restart::{RestartKind, RestartPolicy},
-        testing::{Bench, moment, within},
+        testing::{Bench, Parts, moment, within},
     },
     protocol::{
         Command,
-        sibling::{Outcome, SiblingLimits, SiblingSpec, SiblingState, WaitMode, WorktreeFate},
+        sibling::{Isolation, Outcome, SiblingLimits, SiblingSpec, SiblingState, WaitMode, WorktreeFate},
     },
 };
 
@@ -113,6 +118,75 @@ async fn a_stop_takes_what_is_below_along_and_a_wait_for_it_ends() {
     assert!(family.status().iter().all(|sibling| sibling.state == SiblingState::Gone));
 }
 
+/// A repository with one commit.
+fn repository() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let identity = ["-c", "user.name=T", "-c", "user.email=t@example.invalid"];
+    for arguments in [&["init", "--quiet"][..], &["commit", "--quiet", "--allow-empty", "-m", "first"]] {
+        let mut git = std::process::Command::new("git");
+        let run = git.arg("-C").arg(folder.path()).args(identity).args(arguments).output().unwrap();
+        assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
+    }
+    folder
+}
+
+#[tokio::test]
+#[expect(clippy::await_holding_lock, reason = "what clears the worktree away is held up by it")]
+async fn stops_of_a_sibling_whose_worktree_is_cleared_away_are_answered_when_that_is_done_and_once() {
+    let (folder, sessions) = (repository(), tempfile::tempdir().unwrap());
+    let parts =
+        Parts { turns: script(json!(["x"]), json!(["done"])), cwd: folder.path().to_owned(), ..Parts::default() };
+    let bench = parts.start().await;
+    let family = family(&bench);
+    let session_file = Some(sessions.path().join("a.jsonl"));
+    family.spawn(SiblingSpec { isolation: Isolation::Worktree, session_file, ..child() }).await.unwrap();
+    within("end", family.wait(&[], WaitMode::All, None)).await.unwrap();
+    let worktree = std::path::PathBuf::from(family.status()[0].worktree.clone().unwrap());
+
+    let held = repository_lock();
+    let stop = || {
+        let (reply, answer) = tokio::sync::oneshot::channel();
+        let (parent, ids, reason) = (bench.shared.id.clone(), Vec::new(), "enough".to_owned());
+        let (grace, fate) = (Duration::ZERO, WorktreeFate::Drop);
+        bench.fleet.tell(FleetMsg::Family(Box::new(FamilyMsg::Stop { parent, ids, reason, grace, fate, reply })));
+        answer
+    };
+    let mut first = stop();
+    within("clearing", async {
+        while bench.find("ClearWorktree").is_none() {
+            moment().await;
+        }
+    })
+    .await;
+    let mut second = stop();
+    // Answered behind the second stop.
+    family.pause(&[]).await.unwrap();
+    assert!(first.try_recv().is_err() && second.try_recv().is_err() && worktree.exists());
+    assert_eq!(family.status()[0].state, SiblingState::Stopping);
+    drop(held);
+    for answer in [first, second] {
+        let ends = within("answer", answer).await.unwrap().unwrap();
+        assert_eq!((ends.len(), &ends[0].outcome), (1, &Outcome::Done));
+    }
+    assert!(!worktree.exists());
+    let view = bench.shared.place.store.view();
+    let notes = view.entries().filter_map(|entry| Note::of(&entry.entry().body));
+    assert_eq!(notes.filter(|note| matches!(note, Note::Gone(_))).count(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_lookout_that_comes_late_sees_the_tools_that_run_already() {
+    let hangs = json!([{"calls": [call("hangs", json!({}))]}]);
+    let bench = hanging_bench(script(json!(["x"]), hangs)).await;
+    family(&bench).spawn(child()).await.unwrap();
+    until_in_tools(&bench, 1).await;
+    // All that was seen is forgotten with the lookout; another one takes its place.
+    let id = family(&bench).status()[0].id.clone();
+    bench.shared.kin.board.change(&id, |member| member.face = Face::default());
+    bench.find("Lookout").unwrap().kill();
+    until_in_tools(&bench, 1).await;
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_shutdown_stores_how_siblings_ended_before_their_parent_goes() {
     let hangs = json!([{"calls": [call("hangs", json!({}))]}]);
@@ -123,15 +197,9 @@ async fn a_shutdown_stores_how_siblings_ended_before_their_parent_goes() {
     let (reply, down) = crate::actors::reply::ReplyTo::channel();
     bench.fleet.tell(crate::actors::fleet::FleetMsg::ShutDown(reply));
     within("end", down).await.unwrap().unwrap();
-    let kinds: Vec<_> = bench
-        .shared
-        .place
-        .store
-        .view()
-        .entries()
-        .filter_map(|entry| crate::actors::family_notes::Note::of(&entry.entry().body))
-        .map(|note| matches!(note, crate::actors::family_notes::Note::End(_)))
-        .collect();
+    let view = bench.shared.place.store.view();
+    let notes = view.entries().filter_map(|entry| Note::of(&entry.entry().body));
+    let kinds: Vec<_> = notes.map(|note| matches!(note, Note::End(_))).collect();
     assert_eq!(kinds, [false, true], "spawned, ended");
 }
 

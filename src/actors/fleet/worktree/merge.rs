@@ -9,7 +9,8 @@ use std::{
 use super::git::Git;
 use crate::protocol::sibling::Merged;
 
-/// Applies a patch to the folder's repository. Files that conflict are named, and nothing is changed then.
+/// Applies a patch to the folder's repository, unless all of it is there already: a merge may be asked for again when its
+/// answer was lost. Files that conflict are named, and nothing is changed then.
 pub(super) fn apply(folder: &Path, patch: &Path) -> Result<Merged, String> {
     // Two at once could both find that theirs fits.
     static ONE: Mutex<()> = Mutex::new(());
@@ -22,6 +23,9 @@ pub(super) fn apply(folder: &Path, patch: &Path) -> Result<Merged, String> {
     match git.run(&["apply", "--check", &file]) {
         Ok(()) => {
             git.run(&["apply", "--whitespace=nowarn", &file])?;
+            Ok(Merged { files, conflicts: Vec::new() })
+        }
+        Err(_) if git.run(&["apply", "--check", "--reverse", &file]).is_ok() => {
             Ok(Merged { files, conflicts: Vec::new() })
         }
         Err(text) => {

@@ -141,8 +141,6 @@ pub struct UnattendedState {
     handled: Vec<EntryId>,
     /// The work is to be judged, and the model is still to hear of siblings.
     pub(super) lingers: bool,
-    /// A sibling has ended in this process, which wakes the model.
-    pub(super) sibling_ended: bool,
     pub(super) ended: bool,
 }
 
@@ -166,6 +164,7 @@ impl Actor for Unattended {
         if let Some(events) = &events {
             events.write(Chunk { bytes: args.head, ..Chunk::default() });
         }
+        args.task.limits.hold(&args.agent.shared.kin.account, &args.task.spent);
         // Before the agent runs: one that takes over a trace goes on with it at once.
         let to = Recipient::new(me.clone(), UnattendedMsg::Delivery);
         let backlog = args.agent.subscribe(SubscriberKind::Lossless, to).backlog;
@@ -191,7 +190,6 @@ impl Actor for Unattended {
             validator,
             handled: Vec::new(),
             lingers: false,
-            sibling_ended: false,
             ended: false,
             me,
         })
@@ -296,9 +294,11 @@ impl UnattendedState {
             (Some(validator), Answer::Given(text)) => Some(schema::check(validator, text)),
             _ => None,
         };
+        self.found.limit = self.limit_reached();
         self.progress = progress;
         let step = steps::next(&self.task, &self.progress, &self.found);
-        self.lingers = step.judges() && self.awaits_siblings();
+        // A model that will hear of siblings has not said its last word.
+        self.lingers = step.judges() && self.agent.shared.awaits_siblings();
         if self.lingers {
             return;
         }
@@ -322,12 +322,13 @@ impl UnattendedState {
         }
     }
 
-    /// Whether the model has not said its last word, since it will hear of siblings. Of an end that a process before this
-    /// one has noted it hears with its next request, which nobody makes for that alone.
-    fn awaits_siblings(&self) -> bool {
-        let shared = &self.agent.shared;
-        let works = shared.kin.board.awaits_news(&shared.kin.id);
-        works || (self.sibling_ended && shared.awaits_siblings())
+    /// The limit that is reached, and more about it.
+    fn limit_reached(&self) -> Option<(Outcome, Option<String>)> {
+        if self.task.limits.has_turns_over(&self.spent) {
+            return Some((Outcome::TurnLimit, None));
+        }
+        let limit = self.agent.shared.kin.account.exhausted()?;
+        Some((Outcome::of_limit(limit.what), Some(limit.message)))
     }
 
     /// Counts the prompts that an extension took: what it did with them is its answer.

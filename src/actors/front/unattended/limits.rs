@@ -1,12 +1,20 @@
 //! What a run may spend, and what it has spent.
+//!
+//! Tokens and money are counted by the account of the run's agent, while answers stream and with all siblings below it.
+//! Turns are the answers of that agent alone.
 
 use serde::{Deserialize, Serialize};
 
-use super::outcome::Outcome;
-use crate::protocol::{AgentMessage, Entry, EntryBody, Usage};
+use crate::{
+    actors::account::Account,
+    protocol::{
+        AgentMessage, Entry, EntryBody, Usage,
+        sibling::{self, Budget},
+    },
+};
 
-/// What a run has spent, over all of its workers and sessions. This is the run's own count, taken from what is stored;
-/// an account that is charged while an answer streams would take its place here.
+/// What a run has spent, over all of its workers and sessions, as they tell: what its account begins with, and what its
+/// result has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Spent {
@@ -75,16 +83,17 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// The limit that is reached: nothing more may be asked of the model.
-    #[must_use]
-    pub fn reached(&self, spent: &Spent) -> Option<Outcome> {
+    /// Limits the account of the run's agent, for whom `spent` was used before this process.
+    pub fn hold(&self, account: &Account, spent: &Spent) {
+        account.limit(Budget { tokens: self.tokens, cost: self.cost, ..Budget::default() });
         let tokens = spent.usage.summed().total_tokens;
-        let reached = [
-            (self.cost.is_some_and(|limit| spent.usage.cost.total >= limit), Outcome::CostLimit),
-            (self.tokens.is_some_and(|limit| tokens >= limit), Outcome::TokenLimit),
-            (self.turns.is_some_and(|limit| spent.turns >= limit), Outcome::TurnLimit),
-        ];
-        reached.into_iter().find_map(|(reached, outcome)| reached.then_some(outcome))
+        account.carry(sibling::Spent { tokens, cost: spent.usage.cost.total, ..sibling::Spent::default() });
+    }
+
+    /// Whether there may be no further answer.
+    #[must_use]
+    pub fn has_turns_over(&self, spent: &Spent) -> bool {
+        self.turns.is_some_and(|limit| spent.turns >= limit)
     }
 }
 
@@ -93,7 +102,7 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::protocol::{AssistantMessage, Cost};
+    use crate::protocol::{AssistantMessage, Cost, sibling::BudgetKind};
 
     fn spent(turns: u64, input: u64, cost: f64) -> Spent {
         let usage = Usage { input, cost: Cost { total: cost, ..Cost::default() }, ..Usage::default() };
@@ -101,21 +110,30 @@ mod tests {
     }
 
     #[test]
-    fn a_limit_is_reached_when_nothing_of_it_is_left() {
+    fn a_limit_is_reached_when_nothing_of_it_is_left_of_what_earlier_workers_spent() {
+        use BudgetKind::{Cost, Tokens};
         let limits = |turns, cost, tokens| Limits { turns, cost, tokens };
         let table = [
             (limits(None, None, None), spent(1000, 1 << 40, 1e6), None),
-            (limits(Some(2), None, None), spent(1, 0, 0.0), None),
-            (limits(Some(2), None, None), spent(2, 0, 0.0), Some(Outcome::TurnLimit)),
             (limits(None, Some(0.5), None), spent(9, 9, 0.49), None),
-            (limits(None, Some(0.5), None), spent(9, 9, 0.5), Some(Outcome::CostLimit)),
+            (limits(None, Some(0.5), None), spent(9, 9, 0.5), Some(Cost)),
             (limits(None, None, Some(100)), spent(9, 99, 0.5), None),
-            (limits(None, None, Some(100)), spent(9, 100, 0.5), Some(Outcome::TokenLimit)),
-            (limits(Some(1), Some(0.1), Some(1)), spent(9, 100, 0.5), Some(Outcome::CostLimit)),
-            (limits(Some(0), None, None), spent(0, 0, 0.0), Some(Outcome::TurnLimit)),
+            (limits(None, None, Some(100)), spent(9, 100, 0.5), Some(Tokens)),
         ];
         for (limits, spent, wanted) in table {
-            assert_eq!(limits.reached(&spent), wanted, "{limits:?} {spent:?}");
+            let account = Account::root("main");
+            limits.hold(&account, &spent);
+            assert_eq!(account.exhausted().map(|limit| limit.what), wanted, "{limits:?} {spent:?}");
+        }
+    }
+
+    #[test]
+    fn turns_are_over_when_there_were_as_many_as_there_may_be() {
+        for (limit, turns, wanted) in
+            [(None, 1000, false), (Some(2), 1, false), (Some(2), 2, true), (Some(2), 3, true), (Some(0), 0, true)]
+        {
+            let limits = Limits { turns: limit, ..Limits::default() };
+            assert_eq!(limits.has_turns_over(&spent(turns, 0, 0.0)), wanted, "{limit:?} {turns}");
         }
     }
 

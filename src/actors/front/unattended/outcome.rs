@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::protocol::sibling::BudgetKind;
+
 /// How a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -54,6 +56,19 @@ impl Outcome {
         Self::Cancelled,
         Self::TakenOver,
     ];
+
+    /// How a run ends whose agent has used up this of its budget.
+    #[must_use]
+    pub const fn of_limit(what: BudgetKind) -> Self {
+        match what {
+            BudgetKind::Tokens => Self::TokenLimit,
+            BudgetKind::Cost => Self::CostLimit,
+            BudgetKind::Turns => Self::TurnLimit,
+            BudgetKind::Seconds => Self::TimeLimit,
+            // These limit what an agent may begin, not what it may ask.
+            BudgetKind::Spawns | BudgetKind::Depth => Self::Failed,
+        }
+    }
 
     /// Whether the same run can go on from here. Others have their result for good.
     #[must_use]

@@ -8,7 +8,7 @@ use super::{
     progress::{Answer, Progress},
     task::{Message, Task},
 };
-use crate::protocol::EntryId;
+use crate::{actors::account::Exhausted, protocol::EntryId};
 
 /// What comes next while no trace runs.
 #[derive(Clone, Debug, PartialEq)]
@@ -44,6 +44,8 @@ pub struct Findings {
     pub check: Option<(Option<EntryId>, Result<(), String>)>,
     /// Whether the answer has its form.
     pub form: Option<Result<Value, String>>,
+    /// The limit that is reached, and more about it: nothing may be asked of the model.
+    pub limit: Option<(Outcome, Option<String>)>,
     /// The run is to end like this.
     pub stopping: Option<(Outcome, Option<String>)>,
 }
@@ -51,7 +53,7 @@ pub struct Findings {
 /// Decides. The order at the end is from the cheap to the dear: the answer, the files, the check, the form.
 #[must_use]
 pub fn next(task: &Task, progress: &Progress, found: &Findings) -> Step {
-    if progress.prompts == 0 && found.stopping.is_none() && task.limits.reached(&task.spent).is_none() {
+    if progress.prompts == 0 && found.stopping.is_none() && found.limit.is_none() {
         // Nothing was said, so nothing is spent; whatever the session ends with is not the run's.
         return Step::Say(Message::Prompt(0), String::new());
     }
@@ -59,8 +61,8 @@ pub fn next(task: &Task, progress: &Progress, found: &Findings) -> Step {
     if let Some((outcome, reason)) = &found.stopping {
         return Step::End(*outcome, reason.clone());
     }
-    let say = |message, text: String| match task.limits.reached(&look.spent) {
-        Some(limit) => Step::End(limit, None),
+    let say = |message, text: String| match &found.limit {
+        Some((limit, reason)) => Step::End(*limit, reason.clone()),
         None => Step::Say(message, text),
     };
     let failed = |reason: &str| Step::End(Outcome::Failed, Some(reason.to_owned()));
@@ -71,7 +73,12 @@ pub fn next(task: &Task, progress: &Progress, found: &Findings) -> Step {
         Answer::Failed(_) | Answer::Owed if !progress.goes_on => {
             return say(Message::GoOn(task.continued), go_on(&progress.answer));
         }
-        Answer::Failed(reason) => return failed(reason),
+        Answer::Failed(reason) => {
+            return match Exhausted::parse(reason) {
+                Some(limit) => Step::End(Outcome::of_limit(limit.what), Some(limit.message)),
+                None => failed(reason),
+            };
+        }
         _ if progress.prompts < task.prompts.len() => return say(Message::Prompt(progress.prompts), String::new()),
         Answer::Owed => return failed("The model gave no answer."),
         Answer::CutOff(_) => return failed("The answer was cut off: it hit the output token limit."),
@@ -123,13 +130,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::{
-        actors::front::unattended::{
-            limits::{Limits, Spent},
-            task::Check,
-        },
-        protocol::command::Input,
-    };
+    use crate::{actors::front::unattended::task::Check, protocol::command::Input};
 
     fn task() -> Task {
         Task { prompts: vec![Input::text("a"), Input::text("b")], stem: "s".into(), ..Task::default() }
@@ -168,12 +169,8 @@ mod tests {
         let stopped = |progress: Progress| Progress { goes_on: false, ..progress };
         let ending = |found: Findings| Findings { stopping: Some((Outcome::Cancelled, None)), ..found };
         let again = || Task { continued: 2, ..task() };
-        let spent = Spent { turns: 3, ..Spent::default() };
-        let over = |task: Task| Task { limits: Limits { turns: Some(3), ..Limits::default() }, ..task };
-        let spender = |found: Findings| {
-            let look = found.look.map(|(leaf, look)| (leaf, Look { spent, ..look }));
-            Findings { look, ..found }
-        };
+        let over = |found: Findings| Findings { limit: Some((Outcome::TurnLimit, None)), ..found };
+        let out_of = |word: &str| Answer::Failed(format!("Out of budget ({word}): main has used 2 of 1"));
         let denied = || {
             let look = Look { denied: vec!["x".into()], ..Look::default() };
             Findings { look: Some((Some("l".into()), look)), ..Findings::default() }
@@ -198,11 +195,15 @@ mod tests {
             (again(), stopped(at(0, Answer::Owed)), nothing(), "say Prompt(0)"),
             (again(), at(2, failed()), looked(&[]), "end Failed"),
             // Limits and stops.
-            (over(task()), at(1, given()), spender(looked(&[])), "end TurnLimit"),
-            (over(task()), at(2, given()), spender(looked(&[])), "end Done"),
-            (over(Task { spent, ..task() }), at(0, Answer::Owed), nothing(), "look"),
-            (over(Task { spent, ..task() }), at(0, Answer::Owed), spender(looked(&[])), "end TurnLimit"),
-            (over(again()), stopped(at(1, failed())), spender(looked(&[])), "end TurnLimit"),
+            (task(), at(1, given()), over(looked(&[])), "end TurnLimit"),
+            (task(), at(2, given()), over(looked(&[])), "end Done"),
+            (task(), at(0, Answer::Owed), over(nothing()), "look"),
+            (task(), at(0, Answer::Owed), over(looked(&[])), "end TurnLimit"),
+            (again(), stopped(at(1, failed())), over(looked(&[])), "end TurnLimit"),
+            (task(), at(1, out_of("tokens")), looked(&[]), "end TokenLimit"),
+            (task(), at(2, out_of("cost")), over(looked(&[])), "end CostLimit"),
+            (again(), stopped(at(1, out_of("tokens"))), looked(&[]), "say GoOn(2)"),
+            (again(), at(1, out_of("tokens")), looked(&[]), "end TokenLimit"),
             (task(), at(0, Answer::Owed), ending(nothing()), "look"),
             (task(), at(1, Answer::Owed), ending(nothing()), "look"),
             (task(), at(1, Answer::Owed), ending(looked(&[])), "end Cancelled"),
@@ -212,7 +213,7 @@ mod tests {
             (with_check(), at(2, given()), looked(&[]), "check"),
             (with_check(), at(2, given()), checked(Ok(())), "end Done"),
             (with_check(), at(2, given()), checked(Err("no".into())), "say CheckFailed(1)"),
-            (over(with_check()), at(2, given()), spender(checked(Err("no".into()))), "end TurnLimit"),
+            (with_check(), at(2, given()), over(checked(Err("no".into()))), "end TurnLimit"),
             (
                 with_check(),
                 Progress { checks: 1, ..at(2, given()) },

@@ -1,8 +1,8 @@
-//! What the front of a run makes of events: lines in the run's folder, the run's account, a pulse for the supervisor.
+//! What the front of a run makes of events: lines in the run's folder, what it spent, a pulse for the supervisor.
 
 use std::time::{Duration, Instant};
 
-use super::{front::UnattendedState, words::Word};
+use super::{front::UnattendedState, outcome::Outcome, words::Word};
 use crate::{
     actors::{
         front::{
@@ -73,17 +73,11 @@ impl UnattendedState {
             Event::MessageEnd { message, entry_id: Some(_) } => self.spent.add_message(message),
             Event::SessionCompact { entry, .. } | Event::EntryAppended { entry } => self.spent.add_entry(entry),
             Event::TurnEnd { tool_results, .. } => {
-                if !tool_results.is_empty()
-                    && let Some(limit) = self.task.limits.reached(&self.spent)
-                {
-                    self.stop(limit, None);
+                if !tool_results.is_empty() && self.task.limits.has_turns_over(&self.spent) {
+                    self.stop(Outcome::TurnLimit, None);
                 }
             }
-            Event::SiblingEnd { .. } => {
-                self.sibling_ended = true;
-                self.look_again();
-            }
-            Event::AgentSettled { .. } => self.look_again(),
+            Event::SiblingEnd { .. } | Event::AgentSettled { .. } => self.look_again(),
             Event::Notice { text, .. } => complain(text),
             Event::ExtensionError { extension, event, error } => {
                 complain(&format!("Extension {extension} failed at {event}: {error}"));

@@ -3,24 +3,23 @@
 use std::{path::PathBuf, time::Duration};
 
 use ractor::{Actor, ActorProcessingErr, ActorRef};
-use serde_json::Value;
-use tokio_util::sync::CancellationToken;
 
-use super::TeamMsg;
+use super::{
+    TeamMsg,
+    happening::Happening,
+    rejoin::rejoined,
+    work::{listed, ran_for},
+};
 use crate::{
     actors::{
+        account::Exhausted,
         address::Addr,
         fleet::family::{Family, STOP_GRACE},
-        shared::AgentConfig,
         team::{file::ItemSource, plan::SeatId},
     },
     protocol::{
         Usage,
         sibling::{BudgetKind, Outcome, SendMode, SiblingEnd, SiblingError, SiblingId, SiblingSpec, WorktreeFate},
-    },
-    tools::{
-        operations::{FindQuery, read_all},
-        user_bash,
     },
 };
 
@@ -32,13 +31,9 @@ const AGAIN: Duration = Duration::from_millis(100);
 const TRIES: usize = 20;
 /// Bytes of a patch that templates can use.
 const LONGEST_PATCH: usize = 1 << 20;
-/// Files that a glob gives at most.
-const MOST_FILES: usize = 10_000;
 /// What a budget may have too little of for another agent.
 const LIMITS: [BudgetKind; 5] =
     [BudgetKind::Tokens, BudgetKind::Cost, BudgetKind::Turns, BudgetKind::Seconds, BudgetKind::Spawns];
-/// How long a command that makes a list may take.
-const LIST_TIME: Duration = Duration::from_secs(600);
 
 /// An errand, and whom it is about.
 #[derive(Clone, Debug)]
@@ -49,6 +44,13 @@ pub struct Job {
     pub name: String,
     /// What is to be done.
     pub errand: Errand,
+}
+
+impl Job {
+    /// Whether it ends an agent, or all.
+    pub fn stops(&self) -> bool {
+        matches!(self.errand, Errand::Stop | Errand::StopAll)
+    }
 }
 
 /// What is to be done.
@@ -65,6 +67,13 @@ pub enum Errand {
     Say {
         /// The task.
         text: String,
+    },
+    /// Wait for the end of a task that an earlier process may have begun.
+    Rejoin {
+        /// The last task that is known to have ended; 0 for none.
+        after: u32,
+        /// What is done when none was begun since.
+        otherwise: Box<Errand>,
     },
     /// Run a command where it works.
     Run {
@@ -88,72 +97,20 @@ pub enum Errand {
     },
 }
 
-/// What came of an errand.
-#[derive(Debug)]
-pub enum News {
-    /// A task has ended.
-    Ended {
-        /// The seat.
-        seat: SeatId,
-        /// Which of its agents.
-        life: u32,
-        /// The agent.
-        name: String,
-        /// How.
-        end: Box<SiblingEnd>,
-        /// What it changed.
-        patch: Option<String>,
-    },
-    /// A command has ended.
-    Ran {
-        /// The seat.
-        seat: SeatId,
-        /// Which of its agents.
-        life: u32,
-        /// The agent.
-        name: String,
-        /// With exit code 0.
-        passed: bool,
-        /// What it printed.
-        output: String,
-    },
-    /// Changes were merged, or not.
-    Merged {
-        /// The seat.
-        seat: SeatId,
-        /// Which of its agents.
-        life: u32,
-        /// The agent.
-        name: String,
-        /// Why not.
-        result: Result<(), String>,
-    },
-    /// A list was made, or not.
-    Listed {
-        /// The step.
-        step: usize,
-        /// Its name.
-        name: String,
-        /// The list, or why there is none.
-        items: Result<Vec<Value>, String>,
-    },
-    /// Agents were stopped: their last ends.
-    Stopped(Vec<(String, SiblingEnd)>),
-}
-
 /// The news of an errand whose worker died.
-pub(super) fn broken_off(job: Job, cause: &str) -> News {
+pub(super) fn broken_off(job: Job, cause: &str) -> Happening {
     let Job { seat, name, errand } = job;
     let cause = format!("the work for {name} broke off: {cause}");
     let (seat, life) = seat.unwrap_or_default();
     match errand {
-        Errand::Start { .. } | Errand::Say { .. } => {
-            News::Ended { seat, life, end: Box::new(without_agent(failure(cause))), name, patch: None }
+        Errand::Start { .. } | Errand::Say { .. } | Errand::Rejoin { .. } => {
+            Happening::Ended { seat, life, end: Box::new(without_agent(failure(cause))), name, patch: None }
         }
-        Errand::Run { .. } => News::Ran { seat, life, name, passed: false, output: cause },
-        Errand::Merge => News::Merged { seat, life, name, result: Err(cause) },
-        Errand::List { step, .. } => News::Listed { step, name, items: Err(cause) },
-        Errand::Stop | Errand::StopAll => News::Stopped(Vec::new()),
+        Errand::Run { .. } => Happening::Ran { seat, life, name, passed: false, output: cause },
+        Errand::Merge => Happening::Merged { seat, life, name, result: Err(cause) },
+        Errand::List { step, .. } => Happening::Listed { step, name, items: Err(cause) },
+        Errand::Stop => Happening::Stopped { name: Some(name), ends: Vec::new() },
+        Errand::StopAll => Happening::Stopped { name: None, ends: Vec::new() },
     }
 }
 
@@ -182,25 +139,24 @@ impl Actor for ErrandWorker {
     }
 }
 
-async fn done(family: &Family, job: Job) -> News {
+async fn done(family: &Family, job: Job) -> Happening {
     let Job { seat, name, errand } = job;
     let (seat, life) = seat.unwrap_or_default();
     match errand {
-        Errand::Start { spec, after } => {
-            tokio::time::sleep(after).await;
-            let (end, patch) = ended(started(family, &name, *spec).await).await;
-            News::Ended { seat, life, name, end, patch }
-        }
-        Errand::Say { text } => {
-            let (end, patch) = ended(said(family, &name, &text).await).await;
-            News::Ended { seat, life, name, end, patch }
+        Errand::Start { .. } | Errand::Say { .. } | Errand::Rejoin { .. } => {
+            let end = match errand {
+                Errand::Rejoin { after, otherwise } => rejoined(family, &name, after, *otherwise).await,
+                errand => task_end(family, &name, errand).await,
+            };
+            let (end, patch) = ended(end).await;
+            Happening::Ended { seat, life, name, end, patch }
         }
         Errand::Run { command, time } => {
-            let (passed, output) = match ran(&place_of(family, &name), &command, time).await {
+            let (passed, output) = match ran_for(family, &name, &command, time).await {
                 Ok(ran) => ran,
                 Err(problem) => (false, problem),
             };
-            News::Ran { seat, life, name, passed, output }
+            Happening::Ran { seat, life, name, passed, output }
         }
         Errand::Merge => {
             let result = match family.merge(&name).await {
@@ -208,13 +164,25 @@ async fn done(family: &Family, job: Job) -> News {
                 Ok(merged) => Err(format!("conflicts in {}", merged.conflicts.join(", "))),
                 Err(error) => Err(error.to_string()),
             };
-            News::Merged { seat, life, name, result }
+            Happening::Merged { seat, life, name, result }
         }
         Errand::List { step, source } => {
-            News::Listed { step, name, items: listed(family.agent().config.as_ref(), source).await }
+            Happening::Listed { step, name, items: listed(family.agent().config.as_ref(), source).await }
         }
-        Errand::Stop => News::Stopped(stopped(family, &[&name]).await),
-        Errand::StopAll => News::Stopped(stopped(family, &[]).await),
+        Errand::Stop => Happening::Stopped { ends: stopped(family, &[&name]).await, name: Some(name) },
+        Errand::StopAll => Happening::Stopped { name: None, ends: stopped(family, &[]).await },
+    }
+}
+
+/// Begins a task and waits for its end.
+pub(super) async fn task_end(family: &Family, name: &str, errand: Errand) -> Result<SiblingEnd, SiblingError> {
+    match errand {
+        Errand::Start { spec, after } => {
+            tokio::time::sleep(after).await;
+            started(family, name, *spec).await
+        }
+        Errand::Say { text } => said(family, name, &text).await,
+        _ => Err(SiblingError::Refused("this begins no task".to_owned())),
     }
 }
 
@@ -230,7 +198,7 @@ async fn started(family: &Family, name: &str, spec: SiblingSpec) -> Result<Sibli
     }
 }
 
-async fn said(family: &Family, name: &str, text: &str) -> Result<SiblingEnd, SiblingError> {
+pub(super) async fn said(family: &Family, name: &str, text: &str) -> Result<SiblingEnd, SiblingError> {
     // Said once: a message that was lost may have been heard.
     let receipt = family.send(name, text, SendMode::FollowUp).await?;
     match receipt.task() {
@@ -240,7 +208,7 @@ async fn said(family: &Family, name: &str, text: &str) -> Result<SiblingEnd, Sib
 }
 
 /// Waits for the end of a task. Asking again does no harm.
-async fn end_of(family: &Family, name: &str, task: u32) -> Result<SiblingEnd, SiblingError> {
+pub(super) async fn end_of(family: &Family, name: &str, task: u32) -> Result<SiblingEnd, SiblingError> {
     let mut tries = TRIES;
     loop {
         match family.end_of(name, task, ONE_WAIT).await {
@@ -279,9 +247,10 @@ fn refusal(error: &SiblingError) -> Outcome {
         SiblingError::Total { .. } => Some(BudgetKind::Spawns),
         _ => None,
     };
-    match limit {
-        Some(what) => Outcome::Budget { what, message },
-        None => failure(message),
+    match (limit, Exhausted::parse(&message)) {
+        (Some(what), _) => Outcome::Budget { what, message },
+        (None, Some(Exhausted { what, message })) => Outcome::Budget { what, message },
+        (None, None) => failure(message),
     }
 }
 
@@ -289,7 +258,7 @@ fn failure(message: String) -> Outcome {
     Outcome::Failed { message, may_pass: false }
 }
 
-fn without_agent(outcome: Outcome) -> SiblingEnd {
+pub(super) fn without_agent(outcome: Outcome) -> SiblingEnd {
     SiblingEnd {
         // There may be no agent; whoever hears of it knows it by its name.
         id: SiblingId::root(),
@@ -318,83 +287,4 @@ async fn stopped(family: &Family, names: &[&str]) -> Vec<(String, SiblingEnd)> {
             Vec::new()
         }
     }
-}
-
-/// What commands about an agent run with: its own folder, the walls around it.
-struct Workplace {
-    config: AgentConfig,
-}
-
-fn place_of(family: &Family, name: &str) -> Result<Workplace, String> {
-    let root = family.agent();
-    let status = family.status().into_iter().find(|status| status.name.as_deref() == Some(name));
-    let worktree = status.and_then(|status| status.worktree);
-    let config = match (worktree, &root.kin.start.maker) {
-        (None, _) => AgentConfig::clone(&root.config),
-        (Some(folder), Some(maker)) => maker.config_in(&root.config, &PathBuf::from(folder))?,
-        (Some(folder), None) => return Err(format!("commands cannot run in {folder} here")),
-    };
-    Ok(Workplace { config })
-}
-
-/// Runs a shell command; whether it succeeded, and what it printed.
-async fn ran(place: &Result<Workplace, String>, command: &str, time: Duration) -> Result<(bool, String), String> {
-    let Workplace { config } = place.as_ref().map_err(Clone::clone)?;
-    let cancel = CancellationToken::new();
-    let ran = user_bash::run_within(time, &*config.operations, command, &config.cwd, &config.facts, &cancel).await;
-    let (result, timed_out) = ran.map_err(|error| format!("`{command}` did not run: {error}"))?;
-    if timed_out {
-        return Ok((false, format!("{}\n[not done after {} s]", result.output, time.as_secs())));
-    }
-    if result.truncated {
-        return Ok((result.exit_code == Some(0), format!("[cut: only the end is shown]\n{}", result.output)));
-    }
-    Ok((result.exit_code == Some(0), result.output))
-}
-
-async fn listed(config: &AgentConfig, source: ItemSource) -> Result<Vec<Value>, String> {
-    match source {
-        ItemSource::Files(globs) => files(config, &globs).await,
-        ItemSource::Lines(path) => {
-            let full = config.cwd.join(&path);
-            let read = async {
-                let mut reader = config.operations.open(&full).await?;
-                read_all(reader.as_mut()).await
-            };
-            let bytes = read.await.map_err(|error| format!("{path} cannot be read: {error}"))?;
-            Ok(lines(&String::from_utf8_lossy(&bytes)))
-        }
-        ItemSource::Command(command) => {
-            let place = Ok(Workplace { config: config.clone() });
-            match ran(&place, &command, LIST_TIME).await? {
-                (true, output) if output.starts_with("[cut: ") => {
-                    Err(format!("`{command}` prints too much for a list"))
-                }
-                (true, output) => Ok(lines(&output)),
-                (false, output) => {
-                    Err(format!("`{command}` failed: {}", output.trim_end().lines().next_back().unwrap_or_default()))
-                }
-            }
-        }
-        ItemSource::Output(_) | ItemSource::List(_) => Ok(Vec::new()),
-    }
-}
-
-fn lines(text: &str) -> Vec<Value> {
-    text.lines().map(str::trim_end).filter(|line| !line.is_empty()).map(Value::from).collect()
-}
-
-/// Files that match one of the globs, each once, in the order of the globs.
-async fn files(config: &AgentConfig, globs: &[String]) -> Result<Vec<Value>, String> {
-    let mut found: Vec<String> = Vec::new();
-    for glob in globs {
-        let query = FindQuery { pattern: glob.clone(), root: config.cwd.clone(), limit: MOST_FILES };
-        let hits = config.operations.find(query, CancellationToken::new()).await.map_err(|error| error.to_string())?;
-        for path in hits.paths.into_iter().filter(|path| !path.ends_with('/')) {
-            if !found.contains(&path) {
-                found.push(path);
-            }
-        }
-    }
-    Ok(found.into_iter().map(Value::from).collect())
 }

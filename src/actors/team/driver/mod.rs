@@ -1,17 +1,24 @@
-//! Runs a plan: [`Team`] is the actor that feeds the plan and carries out what it says, an [`errand`] is a worker that does
-//! one thing and waits for it, [`TeamFactory`] starts them in the place of a front.
+//! Runs a plan: [`Team`] is the actor that notes what happened and carries out what follows, a [`course`] knows what that
+//! is, an [`errand`] is a worker that does one thing and waits for it, [`TeamFactory`] starts them in the place of a
+//! front.
 //!
 //! The agents are siblings below a root agent that is never asked anything: its session notes who was spawned and how
-//! they ended, its account is the team's.
+//! they ended, its account is the team's. All that the plan hears is noted there first ([`happening`]), so that another
+//! process can go on with a team that was broken off: it goes through the notes, and takes up what was under way
+//! ([`rejoin`]).
 
+mod course;
 mod errand;
 mod factory;
+mod happening;
+mod rejoin;
 mod specs;
+mod work;
 
 use std::{
-    collections::HashMap,
+    collections::{HashMap, VecDeque},
     path::PathBuf,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
     time::Duration,
 };
 
@@ -20,31 +27,39 @@ use tokio::time::Instant;
 
 pub use factory::TeamFactory;
 
-use self::errand::{Errand, ErrandWorker, Job, News};
+use self::{
+    course::Course,
+    errand::{Errand, ErrandWorker, Job},
+    happening::{Happening, Record},
+};
 use super::{
     file::TeamFile,
-    plan::{Effect, Given, Input, Outcome, Plan, SeatId},
-    result::{
-        TeamResult,
-        ledger::Ledger,
-        timeline::{SpanKind, Timeline},
-    },
+    plan::{Given, Outcome},
+    result::{TeamResult, ledger::Ledger, timeline::Timeline},
 };
 use crate::{
     actors::{
         address::{Addr, Recipient},
+        family_board::Member,
         fleet::family::Family,
-        front::{
-            complain,
-            page::numbers::{cost, duration, grouped},
-        },
+        front::{complain, page::numbers::duration},
+        reply::ReplyTo,
+        session_writer::WriterMsg,
         spawn::{ended, spawn_worker},
+        turn_io::{Input as TurnInput, NewEntry},
     },
     protocol::{
-        ThinkingLevel,
-        sibling::{BudgetKind, SiblingEnd},
+        CommandError, EntryId, Reply, ThinkingLevel,
+        sibling::{self, BudgetKind, Spent},
+        time::{Millis, now_ms},
     },
+    store::tree::ids::fresh_id,
 };
+
+/// How long it waits before a note that was not stored is tried again.
+const NOTE_AGAIN: Duration = Duration::from_millis(500);
+/// An agent that nobody here has stopped was stopped by the end of the program, which takes less than this.
+const END_OF_PROGRAM: Duration = Duration::from_secs(10);
 
 /// A run of a team: what it begins with, and the books that outlive its actors.
 pub struct TeamRun {
@@ -60,8 +75,12 @@ pub struct TeamRun {
     pub thinking: Option<ThinkingLevel>,
     /// Tell on standard error what happens.
     pub is_told: bool,
+    /// When the process ended that it was broken off with, by the clock; none when nobody knows.
+    pub broken_at: Option<Millis>,
     books: Mutex<Ledger>,
     begun: Instant,
+    /// How long it had run before this process.
+    before: OnceLock<Duration>,
 }
 
 impl TeamRun {
@@ -75,15 +94,32 @@ impl TeamRun {
             model: None,
             thinking: None,
             is_told: false,
+            broken_at: None,
             books: Mutex::new(Ledger::new(result)),
             begun: Instant::now(),
+            before: OnceLock::new(),
         }
     }
 
     /// What it did so far. Without an outcome it was broken off for `reason`.
     #[must_use]
     pub fn result(&self, reason: &str) -> (TeamResult, Timeline) {
-        self.books().clone().take(self.begun.elapsed(), reason)
+        self.books().clone().take(self.now(), reason)
+    }
+
+    /// How long it has run, over all processes.
+    fn now(&self) -> Duration {
+        self.before.get().copied().unwrap_or_default() + self.begun.elapsed()
+    }
+
+    /// Sets the clock of a team of which this is noted; for how long nobody has worked, when somebody had.
+    fn set_clock(&self, records: &[Record]) -> Option<Duration> {
+        let between = |from: Millis, to: Millis| Duration::from_millis(u64::try_from(to - from).unwrap_or(0));
+        let last = records.last()?;
+        let broken_at = self.broken_at.unwrap_or(last.clock).max(last.clock);
+        // Set once: there is one team in a process.
+        let _ = self.before.set(last.time() + between(last.clock, broken_at));
+        Some(between(broken_at, now_ms()))
     }
 
     fn books(&self) -> MutexGuard<'_, Ledger> {
@@ -103,9 +139,15 @@ pub enum TeamMsg {
     /// The root agent takes commands, or why it does not.
     Opened(Result<(), String>),
     /// An errand is done; which worker did it.
-    News(ActorId, Box<News>),
+    News(ActorId, Box<Happening>),
+    /// What came of an errand was kept back, and is true.
+    Kept(Box<Happening>),
     /// An errand is gone.
     Gone(ActorId, String),
+    /// The oldest happening is noted, or why not.
+    Noted(Result<(), String>),
+    /// Try again to note it.
+    NoteAgain,
     /// The team's time is over.
     TimeOver,
 }
@@ -113,12 +155,14 @@ pub enum TeamMsg {
 /// State of the team.
 pub struct TeamState {
     run: Arc<TeamRun>,
-    plan: Plan,
+    course: Course,
     family: Family,
     errands: HashMap<ActorId, Job>,
+    /// What happened and is not noted yet, with the entries that it becomes. Nothing follows from it before.
+    unnoted: VecDeque<(Record, EntryId)>,
+    /// How long nobody has worked, when this process goes on with the team.
+    down: Option<Duration>,
     done: Recipient<i32>,
-    /// How it ended, as soon as it has: the exit code.
-    code: Option<i32>,
     /// All agents are being stopped.
     stops_all: bool,
 }
@@ -143,8 +187,23 @@ impl Actor for Team {
 
     async fn pre_start(&self, _: ActorRef<TeamMsg>, args: TeamArgs) -> Result<TeamState, ActorProcessingErr> {
         let TeamArgs { run, family, done } = args;
-        let plan = Plan::new(run.team.clone(), run.given.clone());
-        Ok(TeamState { run, plan, family, errands: HashMap::new(), done, code: None, stops_all: false })
+        let session = family.agent().place.store.view();
+        let records = Record::all(&session)?;
+        let down = run.set_clock(&records);
+        let course = Course::of(run.clone(), &records);
+        // What agents had used that have ended is in this session; the others' is counted when they are made again.
+        let account = family.account();
+        account.limit(specs::team_budget(&run.team.budget));
+        let usage = session.totals().usage;
+        account.carry(Spent { tokens: usage.context_tokens(), cost: usage.cost.total, ..Spent::default() });
+        for agent in family.status() {
+            let begun = agent.name.and_then(|name| course.started().get(&name).copied());
+            let seconds = begun.map_or(0.0, |begun| run.now().saturating_sub(begun).as_secs_f64());
+            let carry = |member: &mut Member| member.account.carry(Spent { seconds, ..Spent::default() });
+            family.agent().kin.board.change(&agent.id, carry);
+        }
+        let (errands, unnoted) = Default::default();
+        Ok(TeamState { run, course, family, errands, unnoted, down, done, stops_all: false })
     }
 
     async fn handle(
@@ -155,29 +214,37 @@ impl Actor for Team {
     ) -> Result<(), ActorProcessingErr> {
         match message {
             TeamMsg::Opened(Ok(())) => {
-                state.family.account().limit(specs::team_budget(&state.run.team.budget));
                 if let Some(time) = state.run.team.budget.time {
-                    myself.send_after(time, || TeamMsg::TimeOver);
+                    myself.send_after(time.saturating_sub(state.run.now()), || TeamMsg::TimeOver);
                 }
-                state.feed(&myself, Input::Begin).await;
+                let begins = state.down.map_or(Happening::Begun, |down| Happening::GoesOn { down_ms: millis(down) });
+                state.happened(&myself, begins);
             }
             TeamMsg::Opened(Err(error)) => {
-                state.feed(&myself, Input::Stop(format!("the team did not begin: {error}"))).await;
+                let now = state.run.now();
+                state.course.break_off(now, format!("the team did not begin: {error}"));
             }
             TeamMsg::News(worker, news) => {
-                state.errands.remove(&worker);
-                state.news(&myself, *news).await;
+                let job = state.errands.remove(&worker);
+                if state.is_surprising(job.as_ref(), &news) {
+                    myself.send_after(END_OF_PROGRAM, || TeamMsg::Kept(news));
+                    return Ok(());
+                }
+                state.happened(&myself, *news);
             }
+            TeamMsg::Kept(news) => state.happened(&myself, *news),
             TeamMsg::Gone(id, cause) => {
                 // One that brought its news is not in the list any more.
                 if let Some(job) = state.errands.remove(&id) {
-                    state.news(&myself, errand::broken_off(job, &cause)).await;
+                    state.happened(&myself, errand::broken_off(job, &cause));
                 }
             }
+            TeamMsg::Noted(result) => state.noted(&myself, result).await,
+            TeamMsg::NoteAgain => state.note(&myself),
             TeamMsg::TimeOver => {
                 let time = state.run.team.budget.time.unwrap_or_default();
                 let message = format!("the team had {}", duration(millis(time)));
-                state.feed(&myself, Input::Limit { what: BudgetKind::Seconds, message }).await;
+                state.happened(&myself, Happening::Limit { what: BudgetKind::Seconds, message });
             }
         }
         state.close(&myself).await;
@@ -198,91 +265,85 @@ impl Actor for Team {
 }
 
 impl TeamState {
-    fn now(&self) -> Duration {
-        self.run.begun.elapsed()
+    /// Whether an agent was stopped, and not by the team: the program is about to end. That is no failure of the step; who
+    /// goes on with the team has the agent go on.
+    fn is_surprising(&self, job: Option<&Job>, news: &Happening) -> bool {
+        let Happening::Ended { end, seat, life, .. } = news else { return false };
+        let is_waited_for = job.is_some() && self.course.waits_for(*seat, *life);
+        is_waited_for && matches!(end.outcome, sibling::Outcome::Stopped { .. })
     }
 
-    /// Gives the plan an input and carries out what follows.
-    async fn feed(&mut self, myself: &ActorRef<TeamMsg>, input: Input) {
-        let effects = self.plan.on(self.now(), input);
-        for effect in effects {
-            self.carry_out(myself, effect).await;
+    /// Something happened: it is noted, and then follows what follows.
+    fn happened(&mut self, myself: &ActorRef<TeamMsg>, what: Happening) {
+        let id = fresh_id(|id| self.is_stored(id));
+        self.unnoted.push_back((Record::now(self.run.now(), what), id));
+        if self.unnoted.len() == 1 {
+            self.note(myself);
         }
     }
 
-    async fn carry_out(&mut self, myself: &ActorRef<TeamMsg>, effect: Effect) {
-        let now = self.now();
-        let run = self.run.clone();
-        match effect {
-            Effect::Start { seat, life, name, task, after } => {
-                let role = self.plan.role_of(seat);
-                let spec = specs::spec(&run, role, &name, task);
-                run.books().started(now, &name, &role.name, self.step_of(seat));
-                run.tell(&format!("{name} begins"));
-                self.send(
-                    myself,
-                    Job { seat: Some((seat, life)), name, errand: Errand::Start { spec: Box::new(spec), after } },
-                )
-                .await;
+    fn is_stored(&self, id: &EntryId) -> bool {
+        self.family.agent().place.store.view().find(id).is_some()
+    }
+
+    /// Has the oldest happening stored.
+    fn note(&self, myself: &ActorRef<TeamMsg>) {
+        let Some((record, id)) = self.unnoted.front() else { return };
+        let me = Addr::of(myself);
+        // A writer that dies with it answers, too.
+        let reply = ReplyTo::new(move |result| me.tell(TeamMsg::Noted(result.map(drop).map_err(|e| e.to_string()))));
+        let reply = Mutex::new(Some(reply));
+        let to = Recipient::from_fn(move |input| {
+            let reply = reply.lock().unwrap_or_else(PoisonError::into_inner).take();
+            if let (TurnInput::Stored { result, .. }, Some(reply)) = (input, reply) {
+                reply.send(result.map(|_| Reply::Done).map_err(CommandError::Refused));
             }
-            Effect::Say { seat, text } => {
-                let job = self.job(seat, Errand::Say { text });
-                run.books().told(now, &job.name, self.step_of(seat));
-                self.send(myself, job).await;
-            }
-            Effect::Run { seat, command, time } => {
-                let job = self.job(seat, Errand::Run { command, time });
-                run.books().began(now, &job.name, self.step_of(seat), SpanKind::Command);
-                self.send(myself, job).await;
-            }
-            Effect::Merge { seat } => {
-                let job = self.job(seat, Errand::Merge);
-                run.books().began(now, &job.name, self.step_of(seat), SpanKind::Merge);
-                self.send(myself, job).await;
-            }
-            Effect::List { step, source } => {
-                let name = self.plan.step_name(step).to_owned();
-                run.books().began(now, &name, &name, SpanKind::List);
-                self.send(myself, Job { seat: None, name, errand: Errand::List { step, source } }).await;
-            }
-            Effect::Stop { seat, life } => {
-                let name = self.plan.seats()[seat].agent_of(life);
-                self.send(myself, Job { seat: None, name, errand: Errand::Stop }).await;
-            }
-            Effect::Finish(outcome) => {
-                self.code = Some(i32::from(code_of(&outcome)));
-                run.books().over(&self.plan, outcome);
-                // Commands end with their workers; how agents end is told by the stop. What is being stopped already is
-                // waited for.
-                let stops = |job: &Job| matches!(job.errand, Errand::Stop);
-                let (kept, dropped): (HashMap<_, _>, _) = self.errands.drain().partition(|(_, job)| stops(job));
-                self.errands = kept;
-                let dropped: HashMap<ActorId, Job> = dropped;
-                let children = myself.get_children();
-                children.iter().filter(|child| dropped.contains_key(&child.get_id())).for_each(ractor::ActorCell::kill);
-            }
+            true
+        });
+        let entries = vec![NewEntry { reserved: Some(id.clone()), ..NewEntry::from(record.entry()) }];
+        drop(self.family.agent().writer.try_tell(WriterMsg::Append { work: 0, entries, to }));
+    }
+
+    /// The oldest happening is noted: what follows from it is done.
+    async fn noted(&mut self, myself: &ActorRef<TeamMsg>, result: Result<(), String>) {
+        if let Err(cause) = result
+            && !self.unnoted.front().is_some_and(|(_, id)| self.is_stored(id))
+        {
+            tracing::warn!(cause, "what happened to the team could not be noted; it is tried again");
+            myself.send_after(NOTE_AGAIN, || TeamMsg::NoteAgain);
+            return;
         }
+        let Some((record, _)) = self.unnoted.pop_front() else { return };
+        let (time, was_over) = (record.time(), self.course.code().is_some());
+        for job in self.course.on(time, record.what) {
+            self.send(myself, job).await;
+        }
+        if self.course.code().is_some() && !was_over {
+            self.drop_errands(myself);
+        }
+        self.note(myself);
+    }
+
+    /// It is over. Commands end with their workers; how agents end is told by the stop. What is being stopped already is
+    /// waited for.
+    fn drop_errands(&mut self, myself: &ActorRef<TeamMsg>) {
+        let (kept, dropped): (HashMap<_, _>, HashMap<_, _>) = self.errands.drain().partition(|(_, job)| job.stops());
+        self.errands = kept;
+        let children = myself.get_children();
+        children.iter().filter(|child| dropped.contains_key(&child.get_id())).for_each(ractor::ActorCell::kill);
     }
 
     /// When it is over: stops whoever is still there, after those that are being stopped already (asked twice, the fleet
     /// does not wait for their worktrees), and says so when all are gone.
     async fn close(&mut self, myself: &ActorRef<TeamMsg>) {
-        let Some(code) = self.code.filter(|_| self.errands.is_empty()) else { return };
+        let is_quiet = self.errands.is_empty() && self.unnoted.is_empty();
+        let Some(code) = self.course.code().filter(|_| is_quiet) else { return };
         if !std::mem::replace(&mut self.stops_all, true) {
             let job = Job { seat: None, name: String::new(), errand: Errand::StopAll };
             return self.send(myself, job).await;
         }
         // Nobody takes it: the program is ending already.
         let _ = self.done.deliver(code);
-    }
-
-    fn step_of(&self, seat: SeatId) -> &str {
-        self.plan.step_name(self.plan.seats()[seat].step)
-    }
-
-    fn job(&self, seat: SeatId, errand: Errand) -> Job {
-        let now = &self.plan.seats()[seat];
-        Job { seat: Some((seat, now.life)), name: now.agent(), errand }
     }
 
     /// Sends a worker for an errand.
@@ -298,53 +359,6 @@ impl TeamState {
                 Addr::of(myself).tell(TeamMsg::News(myself.get_id(), Box::new(news)));
             }
         }
-    }
-
-    /// What an errand brought.
-    async fn news(&mut self, myself: &ActorRef<TeamMsg>, news: News) {
-        let (now, run) = (self.now(), self.run.clone());
-        match news {
-            News::Ended { seat, life, name, end, patch } => {
-                self.note(&name, &end);
-                let SiblingEnd { outcome, text, .. } = *end;
-                self.feed(myself, Input::Ended { seat, life, outcome, text, patch }).await;
-            }
-            News::Ran { seat, life, name, passed, output } => {
-                let word = if passed { "done" } else { "failed" };
-                run.books().ended(now, &name, SpanKind::Command, word);
-                run.tell(&format!("{name}: the command {}", if passed { "succeeded" } else { "failed" }));
-                self.feed(myself, Input::Ran { seat, life, passed, output }).await;
-            }
-            News::Merged { seat, life, name, result } => {
-                let word = if result.is_ok() { "done" } else { "failed" };
-                run.books().ended(now, &name, SpanKind::Merge, word);
-                self.feed(myself, Input::Merged { seat, life, result }).await;
-            }
-            News::Listed { step, name, items } => {
-                run.books().ended(now, &name, SpanKind::List, if items.is_ok() { "done" } else { "failed" });
-                self.feed(myself, Input::Listed { step, items }).await;
-            }
-            News::Stopped(ends) => ends.iter().for_each(|(name, end)| self.note(name, end)),
-        }
-    }
-
-    /// Notes the end of an agent's task, the first time that it is heard of.
-    fn note(&self, name: &str, end: &SiblingEnd) {
-        let took = self.run.books().finished(self.now(), name, end);
-        let Some(took) = took else { return };
-        let mut line = format!(
-            "{name} {}, {}, {} tokens",
-            end.outcome.word(),
-            duration(took),
-            grouped(end.usage.context_tokens())
-        );
-        if end.usage.cost.total > 0.0 {
-            line.push_str(&format!(", {}", cost(end.usage.cost.total)));
-        }
-        if !end.outcome.message().is_empty() {
-            line.push_str(&format!(": {}", end.outcome.message()));
-        }
-        self.run.tell(&line);
     }
 }
 

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use super::{
-    AgentResult, StepResult, TeamResult,
+    AgentResult, Break, StepResult, TeamResult,
     timeline::{Span, SpanKind, Timeline},
 };
 use crate::{
@@ -71,6 +71,11 @@ impl Ledger {
         Some(took)
     }
 
+    /// It was broken off, and another process goes on with it, after so many milliseconds in which nobody worked.
+    pub fn broke(&mut self, now: Duration, down_ms: u64) {
+        self.result.breaks.push(Break { at_ms: millis(now), down_ms });
+    }
+
     /// The run is over.
     pub fn over(&mut self, plan: &Plan, outcome: Outcome) {
         let steps = plan.outputs().map(|(name, output)| StepResult {
@@ -98,6 +103,7 @@ impl Ledger {
             team: result.team.clone(),
             started_at: result.started_at.clone(),
             wall_ms: result.wall_ms,
+            breaks: result.breaks.clone(),
             spans,
         };
         (result, timeline)

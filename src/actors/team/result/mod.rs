@@ -49,8 +49,21 @@ pub struct TeamResult {
     pub usage: Usage,
     /// When it began, ISO-8601.
     pub started_at: String,
-    /// How long it took, in milliseconds.
+    /// How long it took, in milliseconds, without the time in which nobody worked.
     pub wall_ms: u64,
+    /// When it was broken off and gone on with.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub breaks: Vec<Break>,
+}
+
+/// A run that was broken off and gone on with by another process.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Break {
+    /// When, in milliseconds since the team began.
+    pub at_ms: u64,
+    /// How long nobody worked, in milliseconds.
+    pub down_ms: u64,
 }
 
 /// What a step made.

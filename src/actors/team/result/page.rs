@@ -14,7 +14,7 @@ h1{font-size:1.4rem}h2{font-size:1.1rem;margin-top:2rem}.facts{color:#555}.faile
 .rows{border-left:1px solid #ccc}.row{display:grid;grid-template-columns:12rem 1fr;align-items:center;gap:.5rem;height:1.7rem}\
 .name{overflow:hidden;text-overflow:ellipsis;white-space:nowrap;padding-left:.5rem}.track{position:relative;height:1.1rem;background:#f3f3f3}\
 .bar{position:absolute;top:0;bottom:0;min-width:2px;background:#4a78c2}.bar.command{background:#b08a2e}.bar.merge{background:#4b8f5a}\
-.bar.list{background:#888}.bar.bad{background:#c23b4a}table{border-collapse:collapse}td,th{padding:.2rem .7rem;text-align:left;\
+.bar.list{background:#888}.bar.break{background:#222}.bar.bad{background:#c23b4a}table{border-collapse:collapse}td,th{padding:.2rem .7rem;text-align:left;\
 border-bottom:1px solid #ddd}td.n,th.n{text-align:right}pre{white-space:pre-wrap;background:#f6f6f6;padding:.7rem}.hid{color:#b00020}\
 @media(prefers-color-scheme:dark){body{color:#ddd;background:#181818}.facts{color:#aaa}.track,pre{background:#262626}td,th{border-color:#333}}";
 
@@ -56,6 +56,10 @@ fn facts(out: &mut String, result: &TeamResult) {
         result.seed
     );
     html::element(out, "p", "facts", &facts);
+    for pause in &result.breaks {
+        let (at, down) = (duration(pause.at_ms), duration(pause.down_ms));
+        html::element(out, "p", "facts", &format!("Broken off after {at}, gone on with {down} later"));
+    }
     let mut outcome = result.outcome.clone();
     if let Some(step) = &result.step {
         outcome.push_str(&format!(" in {step}"));
@@ -90,6 +94,12 @@ fn tracks(out: &mut String, timeline: &Timeline) {
                 " style=\"left:{:.3}%;width:{:.3}%\"></div>",
                 percent(span.from_ms, whole),
                 percent(to - span.from_ms, whole)
+            ));
+        }
+        for pause in &timeline.breaks {
+            out.push_str(&format!(
+                "<div class=\"bar break\" title=\"broken off\" style=\"left:{:.3}%;width:0\"></div>",
+                percent(pause.at_ms.min(whole), whole)
             ));
         }
         out.push_str("</div></div>\n");

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::Break;
 use crate::protocol::Usage;
 
 /// What was done in a span of time.
@@ -65,6 +66,9 @@ pub struct Timeline {
     pub started_at: String,
     /// How long it took.
     pub wall_ms: u64,
+    /// When it was broken off and gone on with.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub breaks: Vec<Break>,
     /// The spans in the order of their beginnings.
     pub spans: Vec<Span>,
 }

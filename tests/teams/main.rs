@@ -2,7 +2,10 @@
 
 #![allow(clippy::unwrap_used)]
 
+#[path = "../support/mod.rs"]
 mod support;
+
+mod breaks;
 
 use std::{fs, path::Path, process::Stdio};
 
