@@ -127,8 +127,8 @@ pub struct LoopState {
     turn: Option<Turn>,
     /// Commands that came before.
     early: Vec<(Command, ReplyTo)>,
-    /// Prompt and tools as the branch declares them.
-    declared: SystemState,
+    /// Prompt and tools as the branch declares them; none when they are to be read off it.
+    declared: Option<SystemState>,
     /// What the branch tells of background jobs.
     job_news: JobNews,
     /// What the branch tells of the ends of siblings.
@@ -172,7 +172,7 @@ impl Actor for TurnLoop {
             me,
             turn: None,
             early: Vec::new(),
-            declared: SystemState::default(),
+            declared: None,
             job_news: JobNews::default(),
             sibling_news: SiblingNews::default(),
             rests: false,
@@ -245,7 +245,7 @@ impl LoopState {
         let arriving = self.arriving();
         // Nobody waits for what an earlier incarnation asked for.
         drop(self.shared.compactor.try_tell(CompactorMsg::Cancel));
-        self.declared = facts.tree.system();
+        self.declared = None;
         let disposition = |prompt| if prompt { Disposition::Started } else { Disposition::Queued };
         self.taken = facts.accepted.into_iter().map(|(op, prompt)| (op, disposition(prompt))).collect();
         self.job_news = JobNews::of(&facts.tree);
@@ -302,8 +302,10 @@ impl LoopState {
             for entry in entries {
                 self.job_news.read(&entry.body);
                 self.sibling_news.read(&entry.body);
-                if let EntryBody::Message { message: AgentMessage::System(system) } = &entry.body {
-                    self.declared.apply(system);
+                if let (Some(declared), EntryBody::Message { message: AgentMessage::System(system) }) =
+                    (&mut self.declared, &entry.body)
+                {
+                    declared.apply(system);
                 }
             }
         }

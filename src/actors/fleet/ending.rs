@@ -92,6 +92,8 @@ fn look(agent: &AgentShared, task: u32, isolation: Isolation, stopping: Option<&
         outcome = Outcome::Failed { message: format!("its changes could not be saved: {error}"), may_pass: false };
         None::<Patch>
     });
+    // It has nothing to do now: one of a thousand that wait for a message holds no more than it must.
+    tree.forget();
     SiblingEnd { outcome, text, usage, model, patch, ..empty(agent, task) }
 }
 

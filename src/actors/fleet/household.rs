@@ -147,6 +147,10 @@ impl FleetState {
         let to = Recipient::from_fn(move |input| {
             if let TurnInput::Stored { result, .. } = input {
                 duty.done(result.map(|entries| {
+                    // They are there for whoever opens the session; this process has the board.
+                    let tree = events.tree();
+                    let noted = |id| tree.as_ref().and_then(|tree| tree.find(id));
+                    entries.iter().filter_map(|entry| noted(&entry.id)).for_each(|entry| entry.forget());
                     events.publish(entries.into_iter().map(|entry| Event::EntryAppended { entry }).collect());
                 }));
             }

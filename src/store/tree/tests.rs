@@ -241,6 +241,9 @@ fn what_was_forgotten_is_read_again() {
     let after = view.get(&"e1".into()).unwrap();
     assert!(!Arc::ptr_eq(&before, &after));
     assert_eq!(before, after);
+    let shown = view.get(&"e2".into()).unwrap();
+    view.forget();
+    assert!(!Arc::ptr_eq(&shown, &view.get(&"e2".into()).unwrap()), "of what is shown, too");
 }
 
 #[test]
