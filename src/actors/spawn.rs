@@ -6,7 +6,6 @@
 //! the handler only tells itself `Gone`, which queues behind the child's last words.
 
 use std::{
-    pin::Pin,
     sync::{Arc, atomic::Ordering},
     time::{Duration, Instant},
 };
@@ -91,10 +90,6 @@ impl<A: Actor> Actor for Watched<A> {
     }
 }
 
-/// A start that is under way. It has a place of its own: an actor keeps room for the largest thing that it ever waits for
-/// as long as it lives, and there are thousands of them that once started another one.
-pub type Starting<M> = Pin<Box<dyn Future<Output = Result<Addr<M>, Exit>> + Send>>;
-
 async fn start<A: Actor>(
     watched: Watched<A>,
     args: A::Arguments,
@@ -122,34 +117,31 @@ async fn start<A: Actor>(
 ///
 /// # Errors
 /// How its start failed; treat it like its death.
-pub fn spawn<A: Actor>(
+pub async fn spawn<A: Actor>(
     kind: &'static str,
     label: impl Into<String>,
     actor: A,
     args: A::Arguments,
     supervisor: ActorCell,
-) -> Starting<A::Msg> {
-    Box::pin(start(Watched { inner: actor, kind, label: label.into(), worker: false }, args, Some(supervisor)))
+) -> Result<Addr<A::Msg>, Exit> {
+    start(Watched { inner: actor, kind, label: label.into(), worker: false }, args, Some(supervisor)).await
 }
 
 /// Starts a one-shot worker below `supervisor` and gives it its one message.
 ///
 /// # Errors
 /// How its start failed; treat it like its death.
-pub fn spawn_worker<A: Actor>(
+pub async fn spawn_worker<A: Actor>(
     kind: &'static str,
     label: impl Into<String>,
     actor: A,
     args: A::Arguments,
     work: A::Msg,
     supervisor: ActorCell,
-) -> Starting<A::Msg> {
-    let watched = Watched { inner: actor, kind, label: label.into(), worker: true };
-    Box::pin(async move {
-        let addr = start(watched, args, Some(supervisor)).await?;
-        addr.tell(work);
-        Ok(addr)
-    })
+) -> Result<Addr<A::Msg>, Exit> {
+    let addr = start(Watched { inner: actor, kind, label: label.into(), worker: true }, args, Some(supervisor)).await?;
+    addr.tell(work);
+    Ok(addr)
 }
 
 /// Starts an actor without a supervisor: the root.
