@@ -149,7 +149,7 @@ impl LoopState {
     fn declaration(&mut self) -> Option<NewEntry> {
         let tools = self.shared.active_tools();
         let sections = self.shared.prompt_sections();
-        let tools: Vec<_> = tools.iter().map(|tool| tool.declaration().clone()).collect();
+        let tools: Vec<_> = tools.iter().map(|tool| tool.declaration()).collect();
         let tree = self.shared.tree();
         let declared = self.declared.get_or_insert_with(|| tree.map(|tree| tree.system()).unwrap_or_default());
         let delta = declared.delta(&sections, &tools, now_ms())?;

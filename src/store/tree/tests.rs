@@ -44,7 +44,7 @@ fn context(view: &TreeView) -> SessionContext {
     let last = view.last_message(|message| Some(message.clone()));
     let context = view.context();
     let state =
-        BranchState { system: context.system.clone(), selection: view.selection(), has_messages: lazy.0.has_messages };
+        BranchState { system: context.system(), selection: view.selection(), has_messages: lazy.0.has_messages };
     assert_eq!(lazy, (state, context.messages.len(), context.tokens(), context.known_tokens()));
     assert!(context.messages.is_empty() || lazy.0.has_messages);
     assert_eq!((&each, last.as_ref()), (&context.messages, context.messages.last()));
