@@ -10,7 +10,6 @@ use ractor::{ActorId, ActorRef};
 
 use super::{
     FleetMsg, FleetState,
-    ending::empty,
     family_msg::{Answer, FamilyMsg, Noted},
     lookout::{Lookout, LookoutMsg},
     stopping::Stops,
@@ -59,7 +58,10 @@ pub(super) struct Households {
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Work {
     Making,
-    Ending,
+    Ending {
+        /// The first, the second, …
+        attempt: u8,
+    },
     /// It takes away the worktree of one whose actors are gone.
     Clearing,
 }
@@ -249,11 +251,7 @@ impl FleetState {
         match work {
             Work::Clearing => self.note_gone(myself, &who),
             Work::Making => self.made(myself, who, Err("the worker that made it died".to_owned())).await,
-            Work::Ending => {
-                let (Some(None), Some(agent)) = (self.households.ending.get(&who), self.live(&who)) else { return };
-                let task = self.look(&who, Member::task).unwrap_or(0);
-                self.looked(myself, &who.0, Box::new(empty(&agent, task)));
-            }
+            Work::Ending { attempt } => self.look_lost(myself, &who, attempt).await,
         }
     }
 
