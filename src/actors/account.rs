@@ -5,7 +5,7 @@
 //! All numbers are atomics, since every batch of a streaming answer is counted.
 
 use std::sync::{
-    Arc, Mutex, PoisonError,
+    Arc, Mutex, MutexGuard, PoisonError,
     atomic::{AtomicBool, AtomicU64, Ordering},
 };
 
@@ -91,9 +91,7 @@ impl Account {
     /// # Errors
     /// Less is left than it wants, here or above.
     pub fn open(self: &Arc<Self>, owner: impl Into<String>, budget: Budget) -> Result<Arc<Self>, SiblingError> {
-        // One at a time: two that look at what is left at once would both get it.
-        static OPENING: Mutex<()> = Mutex::new(());
-        let _one = OPENING.lock().unwrap_or_else(PoisonError::into_inner);
+        let _one = one_at_a_time();
         for kind in COUNTED {
             let counts = u64::from(kind == BudgetKind::Spawns);
             let wanted = limit_of(&budget, kind).unwrap_or(0).saturating_add(counts);
@@ -196,11 +194,17 @@ impl Account {
         own.into_iter().chain(above).min()
     }
 
-    /// Begins to count a model call.
-    #[must_use]
-    pub fn call(self: &Arc<Self>) -> Meter {
+    /// Counts the next model call, if there may be one more.
+    ///
+    /// # Errors
+    /// The first limit, from here upwards, that is used up.
+    pub fn reserve(self: &Arc<Self>) -> Result<Reserved, Exhausted> {
+        let _one = one_at_a_time();
+        if let Some(exhausted) = self.exhausted() {
+            return Err(exhausted);
+        }
         self.add(BudgetKind::Turns, 1);
-        Meter { account: self.clone(), tokens: 0, nano: 0 }
+        Ok(Reserved { account: self.clone(), begun: false })
     }
 
     fn seconds(&self) -> f64 {
@@ -310,6 +314,36 @@ impl Account {
         while let Some(here) = account {
             change(here.counter(kind));
             account = if here.limit_on(kind).is_some() { None } else { here.above.as_deref() };
+        }
+    }
+}
+
+/// Two agents of a family that look at what is left at once would both get it.
+fn one_at_a_time() -> MutexGuard<'static, ()> {
+    static DECIDING: Mutex<()> = Mutex::new(());
+    DECIDING.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The right to one model call, which is counted. Dropped before the call begins, it is given back.
+#[derive(Debug)]
+pub struct Reserved {
+    account: Arc<Account>,
+    begun: bool,
+}
+
+impl Reserved {
+    /// The call begins.
+    #[must_use]
+    pub fn begin(mut self) -> Meter {
+        self.begun = true;
+        Meter { account: self.account.clone(), tokens: 0, nano: 0 }
+    }
+}
+
+impl Drop for Reserved {
+    fn drop(&mut self) {
+        if !self.begun {
+            self.account.take_back(BudgetKind::Turns, 1);
         }
     }
 }

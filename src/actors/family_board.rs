@@ -4,7 +4,7 @@
 //! changes it; everybody may look. It does no I/O and knows no actors.
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
+    collections::BTreeSet,
     path::Path,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
@@ -22,15 +22,18 @@ use crate::{
 };
 
 mod member;
+mod members;
 #[cfg(test)]
 mod tests;
+
+use members::Members;
 
 pub use member::{Face, Member};
 
 /// See the module.
 pub struct FamilyBoard {
     limits: SiblingLimits,
-    members: Mutex<BTreeMap<SiblingId, Member>>,
+    members: Mutex<Members>,
 }
 
 /// What a spawn comes to.
@@ -62,14 +65,14 @@ impl FamilyBoard {
         let notes = session.entries().filter(|entry| entry.kind() == EntryKind::Custom);
         for note in notes.filter_map(|entry| Note::of(&entry.entry().body)) {
             match note {
-                Note::Spawn(note) if note.id.parent().as_ref() == Some(parent) => {
+                Note::Spawn(note) if note.id.is_child_of(parent) => {
                     let foreign = note.session != own;
                     let account = account.reopen(note.id.to_string(), note.spec.budget);
                     let mut member = Member::restored(*note.clone(), account);
                     if foreign {
                         member.gone();
                     }
-                    self.lock().entry(note.id).or_insert(member);
+                    self.lock().add(member);
                 }
                 Note::Spawn(_) => {}
                 Note::Task(note) => drop(self.change(&note.id.clone(), |member| member.next_task(note))),
@@ -107,9 +110,8 @@ impl FamilyBoard {
         let mut members = self.lock();
         let spec = &note.spec;
         if let Some(key) = &spec.key
-            && let Some((id, member)) = members.iter().find(|(id, member)| {
-                id.parent().as_ref() == Some(&parent.id) && member.spec().key.as_ref() == Some(key)
-            })
+            && let Some((id, member)) =
+                members.children(&parent.id).find(|(_, member)| member.spec().key.as_ref() == Some(key))
         {
             if member.spec() != spec {
                 return Err(SiblingError::KeyTaken { key: key.clone(), id: id.to_string() });
@@ -120,24 +122,22 @@ impl FamilyBoard {
         if !parent.may_spawn() {
             return Err(SiblingError::Depth { depth: parent.depth });
         }
+        let named = spec.name.as_deref().and_then(SiblingId::parse);
         if let Some(name) = &spec.name
             && let Some((id, _)) = members
                 .iter()
                 .filter(|(_, member)| member.state() != SiblingState::Gone)
-                .find(|(id, member)| member.spec().name.as_ref() == Some(name) || id.to_string() == *name)
+                .find(|(id, member)| member.spec().name.as_ref() == Some(name) || Some(*id) == named.as_ref())
         {
             return Err(SiblingError::NameTaken { name: name.clone(), id: id.to_string() });
         }
         if members.len() >= self.limits.total {
             return Err(SiblingError::Total { limit: self.limits.total });
         }
-        let running = active(&members);
-        if running.len() >= self.limits.running {
-            return Err(full(&running, self.limits.running));
+        if members.active() >= self.limits.running {
+            return Err(full(&members, self.limits.running));
         }
-        let last =
-            members.keys().filter(|id| id.parent().as_ref() == Some(&parent.id)).filter_map(SiblingId::number).max();
-        let id = parent.id.child(last.unwrap_or(0) + 1);
+        let id = parent.id.child(members.last_child(&parent.id) + 1);
         let account = parent.account.open(id.to_string(), spec.budget)?;
         note.session_file = spec
             .session_file
@@ -145,14 +145,14 @@ impl FamilyBoard {
             .or_else(|| Some(parent_file?.with_extension("agents").join(format!("{id}_{}.jsonl", note.session_id))))
             .map(|file| file.display().to_string());
         note.id = id.clone();
-        members.insert(id.clone(), Member::new(note, account));
+        members.add(Member::new(note, account));
         Ok(Admission::New(id))
     }
 
     /// The refusal of whoever wants one more to run.
     #[must_use]
     pub fn full(&self) -> SiblingError {
-        full(&active(&self.lock()), self.limits.running)
+        full(&self.lock(), self.limits.running)
     }
 
     /// Takes a child out that was never begun.
@@ -164,7 +164,7 @@ impl FamilyBoard {
 
     /// Changes what is known of an agent.
     pub fn change<T>(&self, id: &SiblingId, change: impl FnOnce(&mut Member) -> T) -> Option<T> {
-        self.lock().get_mut(id).map(change)
+        self.lock().change(id, change)
     }
 
     /// Looks at an agent.
@@ -178,12 +178,17 @@ impl FamilyBoard {
     /// There is none.
     pub fn resolve(&self, above: &SiblingId, name: &str) -> Result<SiblingId, SiblingError> {
         let members = self.lock();
-        let below = members.iter().filter(|(id, _)| id.is_below(above));
-        let named = below.filter(|(id, member)| id.to_string() == name || member.spec().name.as_deref() == Some(name));
+        let meant = SiblingId::parse(name);
+        let is_meant = |(id, member): &(&SiblingId, &Member)| {
+            Some(*id) == meant.as_ref() || member.spec().name.as_deref() == Some(name)
+        };
         // A name may be given again when its agent is gone.
-        let found = named.max_by_key(|(id, member)| (member.state() != SiblingState::Gone, *id));
+        let found = members
+            .below(above)
+            .filter(is_meant)
+            .max_by_key(|(id, member)| (member.state() != SiblingState::Gone, *id));
         found.map(|(id, _)| id.clone()).ok_or_else(|| {
-            let known: Vec<_> = members.keys().filter(|id| id.is_below(above)).map(ToString::to_string).collect();
+            let known: Vec<_> = members.below(above).map(|(id, _)| id.to_string()).collect();
             let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
             SiblingError::Unknown { id: name.to_owned(), known }
         })
@@ -204,19 +209,19 @@ impl FamilyBoard {
     /// The children of an agent.
     #[must_use]
     pub fn children(&self, parent: &SiblingId) -> Vec<SiblingId> {
-        self.lock().keys().filter(|id| id.parent().as_ref() == Some(parent)).cloned().collect()
+        self.lock().children(parent).map(|(id, _)| id.clone()).collect()
     }
 
     /// All agents below one.
     #[must_use]
     pub fn ids_below(&self, above: &SiblingId) -> Vec<SiblingId> {
-        self.lock().keys().filter(|id| id.is_below(above)).cloned().collect()
+        self.lock().below(above).map(|(id, _)| id.clone()).collect()
     }
 
     /// All agents below one, as they are now.
     #[must_use]
     pub fn below(&self, above: &SiblingId) -> Vec<SiblingStatus> {
-        self.lock().iter().filter(|(id, _)| id.is_below(above)).map(|(_, member)| member.status()).collect()
+        self.lock().below(above).map(|(_, member)| member.status()).collect()
     }
 
     /// How an agent is now.
@@ -235,39 +240,32 @@ impl FamilyBoard {
     #[must_use]
     pub fn ends_to_tell(&self, parent: &SiblingId) -> Vec<SiblingEnd> {
         let members = self.lock();
-        let children =
-            members.iter().filter(|(id, member)| id.parent().as_ref() == Some(parent) && member.spec().tells_parent);
+        let children = members.children(parent).filter(|(_, member)| member.spec().tells_parent);
         children.flat_map(|(_, member)| member.ends().iter().cloned()).collect()
     }
 
     /// Whether one of the children works whose end the model of `parent` is to hear of.
     #[must_use]
     pub fn awaits_news(&self, parent: &SiblingId) -> bool {
-        let members = self.lock();
-        members
-            .iter()
-            .any(|(id, member)| id.parent().as_ref() == Some(parent) && member.spec().tells_parent && member.is_busy())
+        self.lock().children(parent).any(|(_, member)| member.spec().tells_parent && member.is_busy())
     }
 
     /// How many run, and how many there are.
     #[must_use]
     pub fn counts(&self) -> (usize, usize) {
         let members = self.lock();
-        (members.values().filter(|member| member.state().is_active()).count(), members.len())
+        (members.active(), members.len())
     }
 
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<SiblingId, Member>> {
+    fn lock(&self) -> MutexGuard<'_, Members> {
         self.members.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// The ids of those that run.
-fn active(members: &BTreeMap<SiblingId, Member>) -> Vec<String> {
-    members.iter().filter(|(_, member)| member.state().is_active()).map(|(id, _)| id.to_string()).collect()
-}
-
-fn full(running: &[String], limit: usize) -> SiblingError {
-    SiblingError::Full { running: running.len(), limit, ids: running.join(", ") }
+fn full(members: &Members, limit: usize) -> SiblingError {
+    let running = members.iter().filter(|(_, member)| member.state().is_active());
+    let ids: Vec<_> = running.map(|(id, _)| id.to_string()).collect();
+    SiblingError::Full { running: ids.len(), limit, ids: ids.join(", ") }
 }
 
 impl std::fmt::Debug for FamilyBoard {

@@ -15,6 +15,7 @@ mod household;
 mod lookout;
 mod mail;
 mod making;
+mod members;
 pub mod renewing;
 mod spawner;
 mod spawning;
@@ -27,10 +28,14 @@ mod worktree;
 pub use family::Family;
 pub use spawner::AgentSpawner;
 
-use self::{family_msg::FamilyMsg, household::Households};
+use self::{
+    family_msg::FamilyMsg,
+    household::Households,
+    members::{Member, Members},
+};
 use super::{
     address::Addr,
-    agent::{Agent, AgentMsg},
+    agent::Agent,
     farewell::Farewell,
     reply::ReplyTo,
     restart::{Exit, RestartDecision, RestartKind, RestartPolicy},
@@ -117,16 +122,10 @@ impl std::fmt::Debug for OpenAgent {
     }
 }
 
-/// A running agent.
-struct Member {
-    addr: Addr<AgentMsg>,
-    id: Arc<str>,
-}
-
 /// State of the fleet.
 pub struct FleetState {
     agents: Agents,
-    members: HashMap<ActorId, Member>,
+    members: Members,
     histories: HashMap<Arc<str>, Vec<Duration>>,
     parked: HashMap<Arc<str>, String>,
     begun: Instant,
@@ -168,7 +167,7 @@ impl Actor for Fleet {
 
     async fn pre_start(&self, myself: ActorRef<FleetMsg>, agents: Agents) -> Result<FleetState, ActorProcessingErr> {
         let mut state = FleetState {
-            members: HashMap::new(),
+            members: Members::default(),
             histories: HashMap::new(),
             parked: HashMap::new(),
             begun: Instant::now(),
@@ -232,7 +231,7 @@ impl Actor for Fleet {
             }
             FleetMsg::Close(close) => {
                 let CloseAgent { agent, farewell, reply } = *close;
-                if state.members.values().any(|member| member.id == agent) {
+                if state.members.has(&agent) {
                     state.leave_below(&myself, &agent, &farewell);
                     state.leave(&myself, &agent, farewell, Some(reply));
                 } else {
@@ -269,7 +268,7 @@ impl FleetState {
         let id = shared.id.clone();
         shared.kin.fleet.fill(Addr::of(myself));
         let addr = spawn("Agent", id.to_string(), Agent, shared, myself.get_cell()).await?;
-        self.members.insert(addr.id(), Member { addr, id });
+        self.members.add(Member { addr, id });
         Ok(())
     }
 
@@ -296,7 +295,7 @@ impl FleetState {
         if let Some(agent) = self.farewells.remove(&id) {
             return self.ready(&agent);
         }
-        let Some(member) = self.members.remove(&id) else { return self.worker_gone(myself, id).await };
+        let Some(member) = self.members.remove(id) else { return self.worker_gone(myself, id).await };
         let shared = self.agent(&member.id);
         if let Some(shared) = &shared {
             shared.turn_loop.clear();
@@ -373,7 +372,7 @@ impl FleetState {
             return reply.send(Ok(Reply::Done));
         }
         self.closing = Some(Some(reply));
-        let agents: Vec<_> = self.members.values().map(|member| member.id.clone()).collect();
+        let agents: Vec<_> = self.members.iter().map(|member| member.id.clone()).collect();
         for agent in agents {
             let farewell = SessionShutdownAsk { reason: SessionEndReason::Quit, target_session_file: None };
             if !self.leaving.contains_key(&agent) {
@@ -426,10 +425,10 @@ impl FleetState {
         if alone && self.has_open_children(agent) {
             return;
         }
-        if alone || self.leaving.values().all(|leaving| leaving.step == LeavingStep::Ready) {
-            for member in self.members.values().filter(|member| !alone || member.id == *agent) {
-                member.addr.actor().stop(None);
-            }
+        if alone {
+            self.members.named(agent).inspect(|member| member.addr.actor().stop(None));
+        } else if self.leaving.values().all(|leaving| leaving.step == LeavingStep::Ready) {
+            self.members.iter().for_each(|member| member.addr.actor().stop(None));
         }
     }
 }

@@ -8,6 +8,7 @@ use tokio::task::spawn_blocking;
 use tokio_util::sync::CancellationToken;
 
 use super::{
+    account::Reserved,
     address::Recipient,
     call_watch::AgentWatch,
     chain::Asking,
@@ -39,6 +40,8 @@ pub struct ReadyRequest {
     pub entries: Vec<EntryBody>,
     /// How rules chose the model, when a virtual one is selected.
     pub routed: Option<Routed>,
+    /// The right to send it.
+    pub call: Reserved,
 }
 
 /// The outcome of a preparation.
@@ -103,9 +106,8 @@ async fn prepare(work: PrepareWork) -> Result<ReadyRequest, Failure> {
     let config = &shared.config;
     shared.subscribers.wait_low().await;
     shared.kin.gate.pass(|| shared.kin.tell_held()).await;
-    if let Some(exhausted) = shared.kin.account.exhausted() {
-        return Err(Failure::new(FailureClass::Budget, exhausted.text()));
-    }
+    let call = shared.kin.account.reserve();
+    let call = call.map_err(|exhausted| Failure::new(FailureClass::Budget, exhausted.text()))?;
     // What was registered, or read again, since the model was selected counts. Ids that only the user knows stay.
     model = config.catalogue.now().find(&model.reference()).unwrap_or(model);
     let mut messages = tree.context().messages;
@@ -164,7 +166,7 @@ async fn prepare(work: PrepareWork) -> Result<ReadyRequest, Failure> {
         // Beside the call, so that the first batch does not wait for it. Nobody needs to hear of its end.
         drop(spawn_blocking(move || tools.iter().for_each(|tool| arguments::compile(&**tool))));
     }
-    Ok(ReadyRequest { provider, request, entries, routed })
+    Ok(ReadyRequest { provider, request, entries, routed, call })
 }
 
 /// A physical model with what a request to it needs.

@@ -11,6 +11,7 @@ use tokio_stream::StreamExt;
 use tracing::{Instrument, Span, field::Empty};
 
 use super::{
+    account::Reserved,
     address::Recipient,
     dispatch::Routed,
     shared::AgentShared,
@@ -38,6 +39,8 @@ pub struct StreamWork {
     pub request: Request,
     /// How rules chose its model, when a virtual one is selected.
     pub routed: Option<Routed>,
+    /// The right to send it.
+    pub call: Reserved,
     /// The loop that waits.
     pub to: Recipient<Input>,
     /// The work that it waits for.
@@ -76,14 +79,13 @@ impl Actor for ProviderStream {
 }
 
 async fn relay(work: StreamWork) {
-    let StreamWork { shared, provider, request, routed, to, work, .. } = work;
+    let StreamWork { shared, provider, request, routed, call, to, work, .. } = work;
     let cancel = request.cancel.clone();
     let model = request.model.clone();
     let mut stream = provider.stream(request);
     let mut started = false;
     let mut end = None;
-    let mut spending =
-        Spending::begin(&shared.kin.account, &model, shared.tree().map_or(0, |tree| tree.context_tokens()));
+    let mut spending = Spending::begin(call, &model, shared.tree().map_or(0, |tree| tree.context_tokens()));
     while let Some(batch) = stream.next().await {
         let mut events = Vec::with_capacity(batch.len());
         for event in batch {

@@ -341,7 +341,8 @@ impl AgentShared {
             selection: Mutex::new(selection),
         });
         shared.config.backstage.attach(shared.id.clone(), Host::of(&shared));
-        for observer in &shared.config.observers {
+        // What nobody looks at is not sent: each batch is a worker of the extension's actor.
+        for observer in shared.config.observers.iter().filter(|observer| observer.extension.observes()) {
             let to = Recipient::of_slot(observer.slot.clone(), ExtMsg::Delivery);
             let subscriber = event_bus::subscriber(SubscriberKind::Coalescing, to);
             observer.watches.add(shared.id.clone(), subscriber.id, shared.bus.clone());

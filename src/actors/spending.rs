@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::account::{Account, Exhausted, Meter};
+use super::account::{Exhausted, Meter, Reserved};
 use crate::{
     protocol::{AssistantMessage, Failure, FailureClass, Model, StopReason, StreamEvent, Usage, tokens},
     providers::cost::price,
@@ -21,8 +21,8 @@ pub(super) struct Spending {
 
 impl Spending {
     /// A call with a request of about `input` tokens begins.
-    pub fn begin(account: &Arc<Account>, model: &Arc<Model>, input: u64) -> Self {
-        let mut spending = Self { meter: account.call(), model: model.clone(), input, output: 0, over: None };
+    pub fn begin(call: Reserved, model: &Arc<Model>, input: u64) -> Self {
+        let mut spending = Self { meter: call.begin(), model: model.clone(), input, output: 0, over: None };
         spending.estimate();
         spending
     }

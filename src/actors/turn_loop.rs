@@ -127,8 +127,8 @@ pub struct LoopState {
     turn: Option<Turn>,
     /// Commands that came before.
     early: Vec<(Command, ReplyTo)>,
-    /// Prompt and tools as the branch declares them.
-    declared: SystemState,
+    /// Prompt and tools as the branch declares them; none when they are to be read off it.
+    declared: Option<SystemState>,
     /// What the branch tells of background jobs.
     job_news: JobNews,
     /// What the branch tells of the ends of siblings.
@@ -172,7 +172,7 @@ impl Actor for TurnLoop {
             me,
             turn: None,
             early: Vec::new(),
-            declared: SystemState::default(),
+            declared: None,
             job_news: JobNews::default(),
             sibling_news: SiblingNews::default(),
             rests: false,
@@ -195,9 +195,13 @@ impl Actor for TurnLoop {
         state: &mut LoopState,
     ) -> Result<(), ActorProcessingErr> {
         match message {
-            LoopMsg::Resume(facts) => state.begin(&myself, *facts).await,
-            LoopMsg::Command(command, reply) if state.turn.is_none() => state.meanwhile(&myself, command, reply).await,
-            LoopMsg::Command(command, reply) => state.command(&myself, command, reply).await,
+            // An actor keeps room for the largest thing that it may have to wait for, as long as it lives. What comes once
+            // or twice in a turn has a place of its own.
+            LoopMsg::Resume(facts) => Box::pin(state.begin(&myself, *facts)).await,
+            LoopMsg::Command(command, reply) if state.turn.is_none() => {
+                Box::pin(state.meanwhile(&myself, command, reply)).await;
+            }
+            LoopMsg::Command(command, reply) => Box::pin(state.command(&myself, command, reply)).await,
             LoopMsg::Input(input) => state.feed(&myself, input).await,
             LoopMsg::Prepared(prepared) => {
                 let result = prepared.result.map(|mut ready| {
@@ -211,11 +215,11 @@ impl Actor for TurnLoop {
                 state.worker = None;
                 state.append(work, entries);
             }
-            LoopMsg::Admitted(admission) => state.admitted(&myself, admission).await,
-            LoopMsg::News => state.tell_news(&myself).await,
-            LoopMsg::Undone(result) => state.undone(&myself, *result).await,
-            LoopMsg::Left(number, left) => state.left(&myself, number, *left).await,
-            LoopMsg::Moved(result) => state.moved(&myself, result).await,
+            LoopMsg::Admitted(admission) => Box::pin(state.admitted(&myself, admission)).await,
+            LoopMsg::News => Box::pin(state.tell_news(&myself)).await,
+            LoopMsg::Undone(result) => Box::pin(state.undone(&myself, *result)).await,
+            LoopMsg::Left(number, left) => Box::pin(state.left(&myself, number, *left)).await,
+            LoopMsg::Moved(result) => Box::pin(state.moved(&myself, result)).await,
             LoopMsg::Gone(id, exit) => state.gone(&myself, id, exit).await,
             LoopMsg::GraceOver(work) => {
                 if let Some(worker) = state.worker.as_ref().filter(|worker| worker.work == work) {
@@ -245,7 +249,7 @@ impl LoopState {
         let arriving = self.arriving();
         // Nobody waits for what an earlier incarnation asked for.
         drop(self.shared.compactor.try_tell(CompactorMsg::Cancel));
-        self.declared = facts.tree.system();
+        self.declared = None;
         let disposition = |prompt| if prompt { Disposition::Started } else { Disposition::Queued };
         self.taken = facts.accepted.into_iter().map(|(op, prompt)| (op, disposition(prompt))).collect();
         self.job_news = JobNews::of(&facts.tree);
@@ -307,8 +311,8 @@ impl LoopState {
             for entry in entries {
                 self.job_news.read(&entry.body);
                 self.sibling_news.read(&entry.body);
-                if let EntryBody::Message { message: AgentMessage::System(system) } = &entry.body {
-                    self.declared.apply(system);
+                if matches!(&entry.body, EntryBody::Message { message: AgentMessage::System(_) }) {
+                    self.declared = None;
                 }
             }
         }

@@ -127,7 +127,7 @@ pub async fn build(
         maker: Some(Arc::new(Maker::of(base, settings.clone(), works_with.closings.clone()))),
     };
     let facts = SessionFacts {
-        secret_variables: catalogue.credentials().secret_variables(),
+        secret_variables: catalogue.credentials().secret_variables().into(),
         shell_path: settings.shell_path().map(|path| with_home(path, environment.home.as_deref())),
         shell_command_prefix: settings.shell_command_prefix().map(str::to_owned),
         block_images: settings.images().block,

@@ -112,7 +112,7 @@ impl SystemState {
     pub fn delta(
         &self,
         sections: &[(String, String)],
-        tools: &[ToolDeclaration],
+        tools: &[&ToolDeclaration],
         timestamp: Millis,
     ) -> Option<SystemMessage> {
         let first = *self == Self::default();
@@ -127,7 +127,8 @@ impl SystemState {
                 changed.insert(name.clone(), Value::Null);
             }
         }
-        let added: Vec<_> = tools.iter().filter(|tool| !self.tools.contains(tool)).cloned().collect();
+        let added: Vec<_> =
+            tools.iter().filter(|tool| !self.tools.contains(tool)).map(|tool| (*tool).clone()).collect();
         // A redefinition is a removal and an addition.
         let removed: Vec<_> = self
             .tools
@@ -169,15 +170,16 @@ mod tests {
         ];
         let mut state = SystemState::default();
         for (wanted, tools) in steps {
+            let tools: Vec<_> = tools.iter().collect();
             let delta = state.delta(&wanted, &tools, 1).expect("something changed");
             state.apply(&delta);
             assert_eq!(state.sections, wanted);
-            let names = |list: &[ToolDeclaration]| {
+            let names = |list: &[&ToolDeclaration]| {
                 let mut names: Vec<_> = list.iter().map(|t| (t.name.clone(), t.description.clone())).collect();
                 names.sort();
                 names
             };
-            assert_eq!(names(&state.tools), names(&tools));
+            assert_eq!(names(&state.tools.iter().collect::<Vec<_>>()), names(&tools));
             assert_eq!(state.delta(&wanted, &tools, 2), None);
         }
     }

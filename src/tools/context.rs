@@ -62,7 +62,7 @@ pub struct SessionFacts {
     /// Variables that shell commands get (session id and file, model, provider, level).
     pub environment: HashMap<String, String>,
     /// Variables that shell commands must not get: our keys.
-    pub secret_variables: Vec<String>,
+    pub secret_variables: Arc<[String]>,
     /// The shell (setting `shellPath`).
     pub shell_path: Option<String>,
     /// Put before each shell command, on a line of its own (setting `shellCommandPrefix`).

@@ -4,6 +4,8 @@
 //! Everything runs in one thread on a virtual clock, so a seed names one run. When a seed fails, the test prints it with
 //! all deaths and the first difference; `TROUPE_CHAOS_SEED=<seed> cargo test --test chaos` plays it alone.
 //!
+//! `families` does the same with agents that spawn others: see there.
+//!
 //! Runtime and Fleet are left alive: the end of the first is the end of the process, and the second begins all agents
 //! anew.
 
@@ -11,6 +13,7 @@
 
 mod client;
 mod compare;
+mod families;
 mod killer;
 mod script;
 mod table;
@@ -18,7 +21,11 @@ mod tools;
 mod watcher;
 mod world;
 
-use std::{collections::BTreeSet, time::Duration};
+use std::{
+    collections::BTreeSet,
+    sync::{Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
 
 use killer::{Dice, Kill, Killer, Target};
 use serde_json::Value;
@@ -31,6 +38,12 @@ const SEEDS: u64 = 12;
 
 /// Virtual time that a run may take: one that hangs has nothing else to do than to reach it.
 const LIMIT: Duration = Duration::from_secs(24 * 3600);
+
+/// The gauges are those of the whole process: one test at a time looks at them.
+fn alone() -> MutexGuard<'static, ()> {
+    static ONE: Mutex<()> = Mutex::new(());
+    ONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 /// What a run leaves.
 struct Outcome {
@@ -113,6 +126,7 @@ fn is_curious(seed: u64) -> bool {
 
 #[test]
 fn whatever_dies_the_session_is_that_of_a_calm_run_and_no_call_runs_twice() {
+    let _alone = alone();
     let calm = play(false, || None).0.unwrap();
     assert!(calm.len() > 150, "the script is {} entries long", calm.len());
     let one = std::env::var("TROUPE_CHAOS_SEED").ok();

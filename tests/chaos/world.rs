@@ -1,5 +1,5 @@
-//! A runtime with one agent, put together from the library's parts: the scripted model, its tools, the watching
-//! extension, a session in a folder of its own.
+//! A runtime with one agent, put together from the library's parts: a model, its tools, a watching extension, a session
+//! in a folder of its own.
 
 use std::{path::PathBuf, sync::Arc};
 
@@ -11,6 +11,7 @@ use troupe::{
         chain::{Chain, Link},
         fleet::{Agents, FleetMsg},
         front::client::AgentClient,
+        kin::FamilyStart,
         reply::ReplyTo,
         retry::RetrySettings,
         runtime::{FrontFactory, FrontStart, Parts, RuntimeHandle},
@@ -21,7 +22,7 @@ use troupe::{
         spawn::spawn,
     },
     extensions::{Backstage, Extension, Permissions, Questions, flags::FlagValues},
-    protocol::{Model, ThinkingLevel, command::QueueMode},
+    protocol::{Model, ThinkingLevel, command::QueueMode, sibling::SiblingLimits},
     providers::{
         CacheRetention, Provider, RequestRetry, Timeouts,
         catalogue::{Catalogue, LiveCatalogue, SCRIPT},
@@ -51,21 +52,40 @@ pub struct World {
     _folder: tempfile::TempDir,
 }
 
+/// Who plays.
+pub struct Cast {
+    pub tools: Vec<Arc<dyn Tool>>,
+    pub extensions: Vec<Arc<dyn Extension>>,
+    /// The model, given the session.
+    pub model: fn(&SessionStore) -> Arc<dyn Provider>,
+    pub limits: SiblingLimits,
+}
+
 impl World {
     /// Starts a runtime and opens the agent; its extension may be a curious one.
     pub async fn start(curious: bool) -> Self {
+        let effects = EffectLog::default();
+        let cast = Cast {
+            tools: tools(&effects),
+            extensions: vec![Arc::new(Watcher { curious })],
+            model: |store| Arc::new(ScriptedModel(store.clone())),
+            limits: SiblingLimits::default(),
+        };
+        Self::of(cast, effects).await
+    }
+
+    /// The same with others.
+    pub async fn of(cast: Cast, effects: EffectLog) -> Self {
+        let Cast { tools, extensions, model: provider, limits } = cast;
         let folder = tempfile::tempdir().unwrap();
         let store = SessionStore::create_in(folder.path(), NewSession::in_folder(folder.path())).unwrap();
         let file = store.path().unwrap();
         let journal = Sidecar::open(&file).unwrap();
-        let effects = EffectLog::default();
-        let tools = tools(&effects);
         let active_tools = tools.iter().map(|tool| tool.declaration().name.clone()).collect();
         let backstage =
             Backstage::new(LiveTools::new(tools.into_iter().collect()), Questions::default(), FlagValues::default());
-        let extension: Arc<dyn Extension> = Arc::new(Watcher { curious });
-        let observer = Observer::new(extension, &backstage);
-        let link = Link { extension: observer.extension.clone(), slot: observer.slot.clone() };
+        let observers: Vec<_> = extensions.into_iter().map(|one| Observer::new(one, &backstage)).collect();
+        let link = |one: &Observer| Link { extension: one.extension.clone(), slot: one.slot.clone() };
         let catalogue = Catalogue::load(folder.path(), Environment::default());
         let model = catalogue.inside().iter().find(|model| model.id == SCRIPT).cloned();
         let selection = Selection {
@@ -83,11 +103,11 @@ impl World {
             cwd: folder.path().to_owned(),
             role: "main".into(),
             catalogue: LiveCatalogue::new(catalogue),
-            providers: Arc::new(OneProvider(Arc::new(ScriptedModel(store.clone())))),
+            providers: Arc::new(OneProvider(provider(&store))),
             tools: backstage.tools.clone(),
             tools_chosen: false,
-            chain: Chain::new(vec![link]),
-            observers: vec![observer.clone()],
+            chain: Chain::new(observers.iter().map(link).collect()),
+            observers: observers.clone(),
             resources: Arc::new(Plain),
             sections: Vec::new(),
             settings: Arc::new(Plain),
@@ -104,10 +124,11 @@ impl World {
             facts: SessionFacts::default(),
         };
         let place = SessionPlace::new(store.clone(), journal.clone());
-        let shared = AgentShared::new("main".into(), Arc::new(config), place, selection);
+        let family = FamilyStart { limits, maker: None };
+        let shared = AgentShared::of_family("main".into(), Arc::new(config), place, selection, family);
         let fleet: Slot<FleetMsg> = Slot::default();
         let client = AgentClient { shared, fleet: fleet.clone() };
-        let runtime = RuntimeHandle::start(vec![observer], Agents::default(), fleet, Arc::new(NoFront)).await.unwrap();
+        let runtime = RuntimeHandle::start(observers, Agents::default(), fleet, Arc::new(NoFront)).await.unwrap();
         let (reply, opened) = ReplyTo::channel();
         client.open(reply);
         opened.await.unwrap().unwrap();

@@ -13,3 +13,4 @@ mod one_run;
 mod server;
 mod stage;
 mod takeover;
+mod team;

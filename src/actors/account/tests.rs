@@ -10,7 +10,13 @@ fn used(tokens: u64, cost: f64) -> Usage {
 }
 
 fn spend(account: &Arc<Account>, amount: u64) {
-    account.call().settle(&used(amount, 0.0));
+    begin(account).settle(&used(amount, 0.0));
+}
+
+/// A call, whether or not there may be one.
+fn begin(account: &Arc<Account>) -> Meter {
+    account.add(BudgetKind::Turns, 1);
+    Reserved { account: account.clone(), begun: false }.begin()
 }
 
 fn what_ends(account: &Account) -> Option<String> {
@@ -79,7 +85,7 @@ fn an_estimate_counts_while_it_streams_and_is_put_right_at_the_end() {
     let root = Account::root("main");
     root.limit(tokens(100));
     let child = root.open("agent-1", tokens(50)).unwrap();
-    let mut meter = child.call();
+    let mut meter = begin(&child);
     meter.estimate(50, 0.25);
     assert_eq!(meter.overspent(), None, "all of it is not too much");
     meter.estimate(51, 0.5);
@@ -95,10 +101,10 @@ fn an_estimate_counts_while_it_streams_and_is_put_right_at_the_end() {
 #[test]
 fn a_call_that_breaks_off_has_cost_what_was_estimated() {
     let root = Account::root("main");
-    let mut meter = root.call();
+    let mut meter = begin(&root);
     meter.estimate(7, 0.0);
     drop(meter);
-    let mut meter = root.call();
+    let mut meter = begin(&root);
     meter.estimate(3, 0.0);
     meter.settle(&Usage::default());
     assert_eq!(root.spent().tokens, 10);
@@ -108,13 +114,28 @@ fn a_call_that_breaks_off_has_cost_what_was_estimated() {
 async fn time_and_turns_end_an_agent_too_and_a_running_call_may_finish_its_turn() {
     let root = Account::root("main");
     let child = root.open("agent-1", Budget { turns: Some(1), ..Budget::default() }).unwrap();
-    let meter = child.call();
+    let meter = begin(&child);
     assert_eq!(meter.overspent(), None);
     assert_eq!(child.exhausted().unwrap().what, BudgetKind::Turns);
     let timed = root.open("agent-2", Budget { seconds: Some(1.5), ..Budget::default() }).unwrap();
     assert_eq!(timed.time_left(), Some(Duration::from_millis(1_500)));
     tokio::time::advance(Duration::from_millis(1_500)).await;
     assert_eq!(timed.overspent().unwrap().text(), "Out of budget (time): agent-2 has had its 1.5 s");
+}
+
+#[test]
+fn the_last_turn_is_given_once_and_comes_back_when_it_is_not_used() {
+    let root = Account::root("main");
+    let parent = root.open("agent-1", Budget { turns: Some(2), ..Budget::default() }).unwrap();
+    let child = parent.open("agent-1.1", Budget::default()).unwrap();
+    drop(parent.reserve().unwrap().begin());
+    let last = child.reserve().unwrap();
+    assert_eq!(parent.reserve().unwrap_err().message, "agent-1 has used 2 turns of 2 turns");
+    drop(last);
+    assert_eq!((parent.spent().turns, child.spent().turns), (1, 0));
+    drop(parent.reserve().unwrap().begin());
+    assert!(child.reserve().is_err());
+    assert_eq!((root.spent().turns, child.spent().turns), (2, 0));
 }
 
 #[test]

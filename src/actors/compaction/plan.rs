@@ -93,11 +93,12 @@ pub fn plan(tree: &TreeView, keep: u64) -> Result<Plan, Refusal> {
     files.note(&prefix);
     // Behind everything there is only what a failed attempt left: it is kept by an id of its own.
     let first_kept = entries.get(kept).or(entries.last()).map(|entry| entry.id.clone()).ok_or(Refusal::TooSmall)?;
-    let system = AgentMessage::System(Arc::new(context.system.to_message(0)));
+    let system = context.system();
+    let message = AgentMessage::System(Arc::new(system.to_message(0)));
     let stays = parts[kept..].iter().filter(|part| part.role != Role::System).map(|part| part.tokens);
-    let tokens_kept = stays.sum::<u64>() + tokens::of_message(&system);
+    let tokens_kept = stays.sum::<u64>() + tokens::of_message(&message);
     let tokens_before = context.tokens();
-    Ok(Plan { first_kept, history, prefix, previous, tokens_before, tokens_kept, system: context.system, files })
+    Ok(Plan { first_kept, history, prefix, previous, tokens_before, tokens_kept, system, files })
 }
 
 fn size(context: &SessionContext, entry: &ContextEntry) -> u64 {

@@ -176,11 +176,9 @@ impl Summariser {
             cancel: self.cancel.clone(),
             ..equipped.request(config, llm)
         };
-        let account = &self.shared.kin.account;
-        if let Some(exhausted) = account.exhausted() {
-            return Err(Failure::new(FailureClass::Budget, exhausted.text()));
-        }
-        let mut spending = Spending::begin(account, &request.model, tokens::of_text(prompt));
+        let call = self.shared.kin.account.reserve();
+        let call = call.map_err(|exhausted| Failure::new(FailureClass::Budget, exhausted.text()))?;
+        let mut spending = Spending::begin(call, &request.model, tokens::of_text(prompt));
         let mut stream = equipped.provider.stream(request);
         while let Some(batch) = stream.next().await {
             if spending.passes_a_limit(&batch) {

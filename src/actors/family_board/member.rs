@@ -220,6 +220,8 @@ impl Member {
             return false;
         }
         self.counted.add(&end.usage);
+        // Most have one, or a few.
+        self.ends.reserve_exact(1);
         self.ends.push(end);
         if self.ends.len() > ENDS {
             self.ends.remove(0);

@@ -45,24 +45,30 @@ impl Actor for Ending {
     async fn handle(&self, myself: ActorRef<EndWork>, work: EndWork, (): &mut ()) -> Result<(), ActorProcessingErr> {
         let EndWork { agent, task, isolation, stopping, to } = work;
         let root = agent.kin.root.clone();
-        let looked = spawn_blocking({
-            let stopping = stopping.clone();
-            let agent = agent.clone();
-            move || look(&agent, task, isolation, stopping.as_deref())
-        });
-        // A look that fails must not hide the end.
-        let end = looked.await.unwrap_or_else(|error| SiblingEnd {
-            outcome: Outcome::Failed { message: format!("its end could not be read: {error}"), may_pass: false },
-            ..empty(&agent, task)
-        });
+        let end = match isolation {
+            // One line of its session at most.
+            Isolation::Shared => look(&agent, task, isolation, stopping.as_deref()),
+            Isolation::Worktree => {
+                let (of, stopping) = (agent.clone(), stopping.clone());
+                let looked = spawn_blocking(move || look(&of, task, isolation, stopping.as_deref()));
+                // A look that fails must not hide the end.
+                looked.await.unwrap_or_else(|error| unread(&agent, task, &error.to_string()))
+            }
+        };
         to.tell(FleetMsg::Family(Box::new(FamilyMsg::Looked { root, end: Box::new(end) })));
         myself.stop(None);
         Ok(())
     }
 }
 
+/// An end of which nobody knows more.
+pub fn unread(agent: &AgentShared, task: u32, cause: &str) -> SiblingEnd {
+    let message = format!("its end could not be read: {cause}");
+    SiblingEnd { outcome: Outcome::Failed { message, may_pass: false }, ..empty(agent, task) }
+}
+
 /// An end without words.
-pub fn empty(agent: &AgentShared, task: u32) -> SiblingEnd {
+fn empty(agent: &AgentShared, task: u32) -> SiblingEnd {
     SiblingEnd {
         id: agent.kin.id.clone(),
         task,
@@ -92,6 +98,8 @@ fn look(agent: &AgentShared, task: u32, isolation: Isolation, stopping: Option<&
         outcome = Outcome::Failed { message: format!("its changes could not be saved: {error}"), may_pass: false };
         None::<Patch>
     });
+    // It has nothing to do now: one of a thousand that wait for a message holds no more than it must.
+    tree.forget();
     SiblingEnd { outcome, text, usage, model, patch, ..empty(agent, task) }
 }
 

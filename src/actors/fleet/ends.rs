@@ -6,7 +6,7 @@ use ractor::ActorRef;
 
 use super::{
     FleetMsg, FleetState,
-    ending::{EndWork, Ending, empty},
+    ending::{EndWork, Ending, unread},
     family_msg::{FamilyMsg, Noted},
     household::{StoredEnd, Who, Work},
 };
@@ -27,6 +27,9 @@ use crate::{
     store::tree::ids::fresh_id,
     tools::truncate::cut_to_units,
 };
+
+/// So many workers may die at one end.
+const LOOKS: u8 = 3;
 
 impl FleetState {
     /// No trace of a child runs: its task has ended, unless it waits for children of its own.
@@ -49,11 +52,30 @@ impl FleetState {
             return;
         }
         self.households.ending.insert(who.clone(), None);
-        let work = EndWork { agent: agent.clone(), task, isolation, stopping, to: Addr::of(myself) };
+        let work = EndWork { agent, task, isolation, stopping, to: Addr::of(myself) };
+        self.look_at_end(myself, who, work, 1).await;
+    }
+
+    async fn look_at_end(&mut self, myself: &ActorRef<FleetMsg>, who: &Who, work: EndWork, attempt: u8) {
+        let (agent, task) = (work.agent.clone(), work.task);
         match spawn_worker("EndSibling", who.1.to_string(), Ending, (), work, myself.get_cell()).await {
-            Ok(worker) => drop(self.households.workers.insert(worker.id(), (who.clone(), Work::Ending))),
-            Err(_) => self.looked(myself, &who.0, Box::new(empty(&agent, task))),
+            Ok(worker) => drop(self.households.workers.insert(worker.id(), (who.clone(), Work::Ending { attempt }))),
+            Err(exit) => self.looked(myself, &who.0, Box::new(unread(&agent, task, exit.cause()))),
         }
+    }
+
+    /// The worker that looked at an end died without a word. A look changes nothing, so it is taken again.
+    pub(super) async fn look_lost(&mut self, myself: &ActorRef<FleetMsg>, who: &Who, attempt: u8) {
+        let (Some(None), Some(agent)) = (self.households.ending.get(who), self.live(who)) else { return };
+        let found =
+            self.look(who, |member| (member.task(), member.spec().isolation, member.stopping().map(str::to_owned)));
+        let Some((task, isolation, stopping)) = found else { return };
+        if attempt >= LOOKS {
+            let end = unread(&agent, task, "the worker that looked at it died");
+            return self.looked(myself, &who.0, Box::new(end));
+        }
+        let work = EndWork { agent, task, isolation, stopping, to: Addr::of(myself) };
+        self.look_at_end(myself, who, work, attempt + 1).await;
     }
 
     /// An agent cannot go on: its task has ended in failure.

@@ -10,7 +10,6 @@ use ractor::{ActorId, ActorRef};
 
 use super::{
     FleetMsg, FleetState,
-    ending::empty,
     family_msg::{Answer, FamilyMsg, Noted},
     lookout::{Lookout, LookoutMsg},
     stopping::Stops,
@@ -59,7 +58,10 @@ pub(super) struct Households {
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Work {
     Making,
-    Ending,
+    Ending {
+        /// The first, the second, …
+        attempt: u8,
+    },
     /// It takes away the worktree of one whose actors are gone.
     Clearing,
 }
@@ -147,6 +149,10 @@ impl FleetState {
         let to = Recipient::from_fn(move |input| {
             if let TurnInput::Stored { result, .. } = input {
                 duty.done(result.map(|entries| {
+                    // They are there for whoever opens the session; this process has the board.
+                    let tree = events.tree();
+                    let noted = |id| tree.as_ref().and_then(|tree| tree.find(id));
+                    entries.iter().filter_map(|entry| noted(&entry.id)).for_each(|entry| entry.forget());
                     events.publish(entries.into_iter().map(|entry| Event::EntryAppended { entry }).collect());
                 }));
             }
@@ -245,11 +251,7 @@ impl FleetState {
         match work {
             Work::Clearing => self.note_gone(myself, &who),
             Work::Making => self.made(myself, who, Err("the worker that made it died".to_owned())).await,
-            Work::Ending => {
-                let (Some(None), Some(agent)) = (self.households.ending.get(&who), self.live(&who)) else { return };
-                let task = self.look(&who, Member::task).unwrap_or(0);
-                self.looked(myself, &who.0, Box::new(empty(&agent, task)));
-            }
+            Work::Ending { attempt } => self.look_lost(myself, &who, attempt).await,
         }
     }
 

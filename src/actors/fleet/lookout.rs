@@ -50,6 +50,8 @@ pub struct LookoutState {
     me: Addr<LookoutMsg>,
     agents: Agents,
     watched: HashMap<Arc<str>, Watched>,
+    /// A bus waits to hear that it can send more.
+    owes: bool,
     /// A [`LookoutMsg::Tell`] is on its way.
     tells: bool,
 }
@@ -67,7 +69,7 @@ impl Actor for Lookout {
         myself: ActorRef<LookoutMsg>,
         agents: Agents,
     ) -> Result<LookoutState, ActorProcessingErr> {
-        Ok(LookoutState { me: Addr::of(&myself), agents, watched: HashMap::new(), tells: false })
+        Ok(LookoutState { me: Addr::of(&myself), agents, watched: HashMap::new(), owes: false, tells: false })
     }
 
     async fn handle(
@@ -82,7 +84,7 @@ impl Actor for Lookout {
             LookoutMsg::Delivery(delivery) => state.take(&delivery),
             LookoutMsg::Tell => state.tell(),
         }
-        if !state.tells && state.watched.values().any(|watched| watched.owes_ready || watched.changed) {
+        if state.owes && !state.tells {
             state.tells = true;
             myself.send_after(STEP, || LookoutMsg::Tell);
         }
@@ -119,17 +121,19 @@ impl LookoutState {
                 // What had begun before the agent was watched is in no event.
                 watched.tools = view.tools.iter().map(|(call, _)| (call.place, call.tool_name.clone())).collect();
                 watched.show_tool();
+                self.owes = true;
             }
             Delivered::Events(events) => {
                 events.iter().for_each(|event| watched.fold(event));
                 watched.owes_ready = true;
+                self.owes = true;
             }
         }
     }
 
     /// Tells what changed, and lets the buses send more.
     fn tell(&mut self) {
-        self.tells = false;
+        (self.tells, self.owes) = (false, false);
         for watched in self.watched.values_mut() {
             if std::mem::take(&mut watched.changed) {
                 watched.tell(&self.agents);

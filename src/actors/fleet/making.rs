@@ -38,6 +38,8 @@ pub struct MakeWork {
     pub note: SpawnNote,
     /// Its account.
     pub account: Arc<Account>,
+    /// Nobody made it before: there is no session to be read.
+    pub first: bool,
     /// Who waits.
     pub to: Addr<FleetMsg>,
 }
@@ -55,10 +57,17 @@ impl Actor for Making {
     }
 
     async fn handle(&self, myself: ActorRef<MakeWork>, work: MakeWork, (): &mut ()) -> Result<(), ActorProcessingErr> {
-        let MakeWork { parent, note, account, to } = work;
+        let MakeWork { parent, note, account, first, to } = work;
         let (root, id) = (parent.kin.root.clone(), note.id.clone());
-        let made = spawn_blocking(move || make(&parent, &note, account)).await;
-        let result = made.unwrap_or_else(|error| Err(format!("its making broke off: {error}")));
+        let spec = &note.spec;
+        let derived = first && spec.isolation == Isolation::Shared && spec.cwd.is_none() && spec.script.is_none();
+        let result = match derived {
+            // A copy of what its parent is made of: another thread would take longer to wake.
+            true => make(&parent, &note, account),
+            false => spawn_blocking(move || make(&parent, &note, account))
+                .await
+                .unwrap_or_else(|error| Err(format!("its making broke off: {error}"))),
+        };
         to.tell(FleetMsg::Family(Box::new(FamilyMsg::Made { root, id, result })));
         myself.stop(None);
         Ok(())

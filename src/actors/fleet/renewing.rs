@@ -58,7 +58,7 @@ impl FleetState {
         if self.leaving.contains_key(agent) {
             return reply.send(Err(CommandError::Refused(format!("{agent} is being closed"))));
         }
-        if let Some(member) = self.members.values().find(|member| member.id == *agent) {
+        if let Some(member) = self.members.named(agent) {
             // What follows is what follows any death.
             member.addr.kill();
             return reply.send(Ok(Reply::Done));

@@ -75,7 +75,8 @@ impl FleetState {
         if !self.households.making.insert(who.clone()) {
             return;
         }
-        let work = MakeWork { parent, note, account, to: Addr::of(myself) };
+        let first = self.households.spawning.contains_key(who);
+        let work = MakeWork { parent, note, account, first, to: Addr::of(myself) };
         match spawn_worker("MakeSibling", who.1.to_string(), Making, (), work, myself.get_cell()).await {
             Ok(worker) => drop(self.households.workers.insert(worker.id(), (who.clone(), Work::Making))),
             Err(exit) => self.made(myself, who.clone(), Err(exit.cause().to_owned())).await,

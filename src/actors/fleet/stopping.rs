@@ -104,7 +104,7 @@ impl FleetState {
             return;
         }
         let name = self.name(who);
-        if !self.members.values().any(|member| member.id == name) {
+        if !self.members.has(&name) {
             // It is gone when its worktree is.
             if !self.is_being_cleared(who) {
                 self.note_gone(myself, who);
@@ -249,7 +249,7 @@ impl FleetState {
         let Some(agent) = self.agent(agent) else { return };
         for id in agent.kin.board.ids_below(&agent.kin.id) {
             let name = agent.kin.agent(&id);
-            if self.members.values().any(|member| member.id == name) && !self.leaving.contains_key(&name) {
+            if self.members.has(&name) && !self.leaving.contains_key(&name) {
                 agent.kin.board.change(&id, |member| member.stop("its session was closed", false));
                 self.leave(myself, &name, farewell.clone(), None);
             }
@@ -260,10 +260,7 @@ impl FleetState {
     pub(super) fn has_open_children(&self, agent: &str) -> bool {
         self.agent(agent).is_some_and(|agent| {
             let children = agent.kin.board.children(&agent.kin.id);
-            children.iter().any(|id| {
-                let name = agent.kin.agent(id);
-                self.members.values().any(|member| member.id == name)
-            })
+            children.iter().any(|id| self.members.has(&agent.kin.agent(id)))
         })
     }
 

@@ -1,8 +1,10 @@
 //! Tests of the fleet: agents that come, fail and go.
 //!
-//! `family`, `siblings`, `limits`, `stops` and `restarts` are about families.
+//! `family`, `siblings`, `limits`, `stops`, `hung` and `restarts` are about families.
 
 mod family;
+#[cfg(target_os = "linux")]
+mod hung;
 mod limits;
 mod restarts;
 mod siblings;

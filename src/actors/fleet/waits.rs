@@ -1,6 +1,6 @@
 //! Those who wait for the ends of siblings. A list, no actor: what is waited for is on the board.
 
-use std::sync::Arc;
+use std::{cell::Cell, sync::Arc};
 
 use super::family_msg::Answer;
 use crate::{
@@ -14,6 +14,8 @@ struct Wait {
     board: Arc<FamilyBoard>,
     about: Vec<(SiblingId, u32)>,
     mode: WaitMode,
+    /// The place in `about` of one that had not ended at the last look.
+    open: Cell<usize>,
     reply: Answer<Waited>,
 }
 
@@ -40,7 +42,7 @@ impl Waits {
             }
         };
         self.last += 1;
-        let wait = Wait { number: self.last, board, about, mode, reply };
+        let wait = Wait { number: self.last, board, about, mode, open: Cell::new(0), reply };
         if wait.is_over() {
             wait.answer(false);
             return None;
@@ -68,7 +70,14 @@ impl Wait {
         let ended =
             |(id, task): &(SiblingId, u32)| self.board.look(id, |member| member.has_ended(*task)).unwrap_or(true);
         match self.mode {
-            WaitMode::All => self.about.iter().all(ended),
+            WaitMode::All => {
+                // One that works keeps the wait open: it is looked at first, so that the ends of a thousand do not cost a
+                // look at a thousand each.
+                let (behind, from) = self.about.split_at(self.open.get().min(self.about.len()));
+                let open = from.iter().chain(behind).position(|about| !ended(about));
+                self.open.set(open.map_or(0, |open| (self.open.get() + open) % self.about.len()));
+                open.is_none()
+            }
             WaitMode::Any => self.about.is_empty() || self.about.iter().any(ended),
         }
     }

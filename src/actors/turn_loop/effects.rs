@@ -146,11 +146,13 @@ impl LoopState {
     }
 
     /// The system message that declares what changed in the prompt and the tools.
-    fn declaration(&self) -> Option<NewEntry> {
+    fn declaration(&mut self) -> Option<NewEntry> {
         let tools = self.shared.active_tools();
         let sections = self.shared.prompt_sections();
-        let tools: Vec<_> = tools.iter().map(|tool| tool.declaration().clone()).collect();
-        let delta = self.declared.delta(&sections, &tools, now_ms())?;
+        let tools: Vec<_> = tools.iter().map(|tool| tool.declaration()).collect();
+        let tree = self.shared.tree();
+        let declared = self.declared.get_or_insert_with(|| tree.map(|tree| tree.system()).unwrap_or_default());
+        let delta = declared.delta(&sections, &tools, now_ms())?;
         Some(EntryBody::Message { message: AgentMessage::System(delta.into()) }.into())
     }
 

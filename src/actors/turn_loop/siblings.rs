@@ -67,7 +67,11 @@ impl LoopState {
     }
 
     /// The trace is over. What ended while it did is told now; not right behind an abort or a failure.
-    pub(super) fn settled(&self) {
+    pub(super) fn settled(&mut self) {
+        if self.shared.kin.parent.is_some() {
+            // It may wait long for its next task, and be one of a thousand.
+            self.declared = None;
+        }
         self.shared.kin.tell_idle();
         if !self.rests && self.has_sibling_news() {
             self.me.tell(LoopMsg::News);

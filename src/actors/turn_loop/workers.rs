@@ -111,6 +111,7 @@ impl LoopState {
             provider: ready.provider,
             request: ready.request,
             routed: ready.routed,
+            call: ready.call,
             to: self.inputs(),
             work,
             span: self.spans.current(),

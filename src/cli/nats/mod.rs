@@ -11,6 +11,7 @@
 //! | `decide` | what a node does with a job; pure |
 //! | `node` | the process of `troupe worker` |
 //! | `submit`, `follow`, `followed`, `stop`, `manage` | the client's side: `troupe run --on`, `troupe runs … --on` |
+//! | `seats` | agents of a team as runs: `troupe team run --on` |
 //! | `place` | the agent's side: its session goes to the server |
 
 #[cfg(feature = "nats")]
@@ -37,6 +38,8 @@ pub mod node;
 pub mod place;
 #[cfg(feature = "nats")]
 mod record;
+#[cfg(feature = "nats")]
+pub mod seats;
 #[cfg(feature = "nats")]
 mod stop;
 #[cfg(feature = "nats")]

@@ -20,6 +20,8 @@ run    has the agents of a team file work, and writes a folder with their sessio
   --repeat N          N runs, one after the other, with the seeds SEED, SEED+1, …; summary.json compares them
   --seed N            the number that {{seed}} stands for; 1 without this
   --json              print the result (or the summary) as JSON, and nothing on the way
+  --on URL            agents work on the workers of a NATS server, in the same folder; those in git worktrees work here.
+                      --pool NAME and --nats-… as with `troupe run`; docs/workers.md
   --resume DIR        go on with a run that was broken off, from its folder; one that has ended tells its result again
   The other flags are those of the agent: --model, --thinking, --sandbox, --permissions and so on; `troupe --help` lists
   them. --model and --thinking hold for all roles, whatever the file says.
@@ -80,7 +82,13 @@ pub struct ResumeArgs {
     pub json: bool,
     /// The words of `--api-key`, which is stored nowhere.
     pub key: Vec<String>,
+    /// The words that say where the server is, and whose workers take its agents.
+    pub on: Vec<String>,
 }
+
+/// Flags that say where agents work. They may hold secrets, and are not kept.
+const PLACE: [&str; 8] =
+    ["--on", "--pool", "--nats-prefix", "--nats-creds", "--nats-nkey", "--nats-ca", "--nats-cert", "--nats-key"];
 
 /// Runs at most: a slip in a number must not spend money all night.
 const MOST_RUNS: u64 = 1000;
@@ -191,6 +199,7 @@ fn resume(words: &[&str], at: usize) -> Result<ResumeArgs, SubcommandError> {
             "--resume" if args.folder.is_empty() => args.folder = value()?,
             "--api-key" => args.key = vec![name.to_owned(), value()?],
             "--json" => args.json = true,
+            name if PLACE.contains(&name) => args.on.extend([name.to_owned(), value()?]),
             other => {
                 let resume = words[at];
                 return Err(wrong(format!("{resume} goes on with what the run began with, and takes no {other}.")));
@@ -242,7 +251,7 @@ mod tests {
             ),
             (
                 "run --resume out --json",
-                TeamCommand::Resume(ResumeArgs { folder: "out".into(), json: true, key: Vec::new() }),
+                TeamCommand::Resume(ResumeArgs { folder: "out".into(), json: true, ..ResumeArgs::default() }),
             ),
             (
                 "run --api-key=k --resume=out",
@@ -250,6 +259,7 @@ mod tests {
                     folder: "out".into(),
                     json: false,
                     key: ["--api-key", "k"].map(str::to_owned).to_vec(),
+                    on: Vec::new(),
                 }),
             ),
             ("check t.toml", TeamCommand::Check { file: "t.toml".into(), json: false }),

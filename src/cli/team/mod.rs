@@ -1,9 +1,10 @@
 //! `troupe team`: agents that work by a team file.
 //!
 //! [`args`] reads the words, [`check`] looks at a file, [`mod@run`] has it carried out, [`record`] keeps what is to be run and
-//! [`resume`] goes on with it, [`results`] writes what came of it and reads it again.
+//! [`resume`] goes on with it, [`away`] says where agents work, [`results`] writes what came of it and reads it again.
 
 pub mod args;
+mod away;
 mod check;
 mod record;
 mod results;

@@ -29,6 +29,9 @@ pub(super) struct RunRecord {
     pub folder: PathBuf,
     /// Flags for the agents, without keys.
     pub flags: Vec<String>,
+    /// Agents work elsewhere: where has to be said again.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_away: bool,
     /// What the user gave, with the file's defaults.
     pub inputs: BTreeMap<String, String>,
     /// The seed, of the first run when it is repeated.

@@ -3,7 +3,8 @@
 use std::{path::Path, sync::Arc};
 
 use super::{
-    args::{ResumeArgs, RunArgs},
+    args::ResumeArgs,
+    away::Away,
     check,
     record::RunRecord,
     results,
@@ -32,7 +33,15 @@ fn go_on(environment: &Environment, args: &ResumeArgs, extensions: &ExtensionReg
         .map_err(|error| Refusal::Usage(format!("{} cannot be read: {error}", copy.display())))?;
     let team = TeamFile::parse(&record.file, text.clone()).map_err(|error| Refusal::Usage(error.to_string()))?;
     check::tools(&team, &record.file, extensions).map_err(Refusal::Usage)?;
-    let words = RunArgs { flags: [record.flags.clone(), args.key.clone()].concat(), ..RunArgs::default() };
+    let (away, words) = Away::take(&[&record.flags[..], &args.key, &args.on].concat()).map_err(Refusal::Usage)?;
+    if record.is_away && away.is_none() {
+        let told = "the agents of this run work on a NATS server's workers: say --on URL again";
+        return Err(Refusal::Usage(told.to_owned()));
+    }
+    if away.is_some() && !record.is_away {
+        let told = "the agents of this run work in its own process: --on is for a run that began with it";
+        return Err(Refusal::Usage(told.to_owned()));
+    }
     let flags = flags(&environment, &words, extensions)?;
     start::prepare(&environment, &flags)?;
     let prepared = Prepared {
@@ -40,8 +49,9 @@ fn go_on(environment: &Environment, args: &ResumeArgs, extensions: &ExtensionReg
         text,
         team: Arc::new(team),
         inputs: record.inputs.clone(),
-        words: words.flags,
+        words,
         flags,
+        away,
     };
     let runs = Runs { environment: &environment, extensions, prepared: &prepared, is_told: !args.json };
     match record.repeat {

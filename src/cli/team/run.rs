@@ -6,21 +6,28 @@ use std::{
     collections::BTreeMap,
     path::{Path, PathBuf},
     sync::Arc,
+    time::Duration,
 };
+
+use tokio::time::timeout;
 
 use super::{
     args::RunArgs,
+    away::Away,
     check,
     record::{RunRecord, last_written},
     results,
 };
 use crate::{
-    actors::team::{
-        driver::{TeamFactory, TeamRun},
-        file::{Role, TeamFile},
-        plan::{Given, Outcome},
-        result::{TeamResult, summary::Summary},
-        template::shown,
+    actors::{
+        shared::AgentShared,
+        team::{
+            driver::{TeamFactory, TeamRun},
+            file::{Role, TeamFile},
+            plan::{Given, Outcome},
+            result::{TeamResult, summary::Summary},
+            template::shown,
+        },
     },
     cli::{
         args::{self, HiArgs, SessionChoice, SessionTarget, Task},
@@ -48,6 +55,8 @@ use crate::{
     },
 };
 
+/// How long agents that work elsewhere may take to end when the team is stopped.
+const LAST_STOP: Duration = Duration::from_secs(30);
 /// Agents of a team whose file does not say how many it may start.
 const MOST_AGENTS: usize = 10_000;
 
@@ -72,6 +81,8 @@ pub(super) struct Prepared {
     /// The flags of the agents as they were given.
     pub words: Vec<String>,
     pub flags: HiArgs,
+    /// Where agents work; none for this process.
+    pub away: Option<Away>,
 }
 
 pub(super) fn run(environment: &Environment, args: &RunArgs, extensions: &ExtensionRegistry) -> Exit {
@@ -113,9 +124,10 @@ fn prepare(environment: &Environment, args: &RunArgs, extensions: &ExtensionRegi
     let team = TeamFile::parse(&file, text.clone()).map_err(|error| Refusal::Usage(error.to_string()))?;
     check::tools(&team, &file, extensions).map_err(Refusal::Usage)?;
     let inputs = inputs(&team, args, environment).map_err(Refusal::Usage)?;
-    let flags = flags(environment, args, extensions)?;
+    let (away, words) = Away::take(&args.flags).map_err(Refusal::Usage)?;
+    let flags = flags(environment, &words, extensions)?;
     start::prepare(environment, &flags)?;
-    Ok(Prepared { file, text, team: Arc::new(team), inputs, words: args.flags.clone(), flags })
+    Ok(Prepared { file, text, team: Arc::new(team), inputs, words, flags, away })
 }
 
 /// What the user gave, with the file's defaults.
@@ -239,6 +251,7 @@ impl Runs<'_> {
             cwd: self.environment.cwd.clone(),
             folder: folder.to_owned(),
             flags: without_key(words),
+            is_away: self.prepared.away.is_some(),
             inputs: inputs.clone(),
             seed,
             repeat,
@@ -285,7 +298,7 @@ impl Runs<'_> {
         run.thinking = flags.model.thinking;
         root(&mut flags, team, folder);
         let run = Arc::new(run);
-        let exit = carry_out(self.environment, flags, self.extensions, run.clone())?;
+        let exit = self.carry_out(flags, run.clone())?;
         let reason = if is_signal(exit) { "a signal" } else { "the program failed" };
         let (mut result, timeline) = run.result(reason);
         if is_signal(exit) && !result.is_done() {
@@ -296,19 +309,80 @@ impl Runs<'_> {
         results::write(folder, &result, &timeline).map_err(StartError::Failed)?;
         Ok((result, exit))
     }
+
+    /// Has the team work until it is over, or a signal ends it.
+    fn carry_out(&self, flags: HiArgs, run: Arc<TeamRun>) -> Result<Exit, StartError> {
+        let (environment, extensions) = (self.environment, self.extensions);
+        let user = Settings::load(&environment.user_dir.join("settings.json"), None);
+        let chosen = session::choose(environment, &flags, &user)?;
+        let (mut settings, project) = base::project_of(environment, Mode::Print, flags.trust, &chosen.cwd, extensions)?;
+        limit(&mut settings, &run.team);
+        let (model, script) = (flags.model.pattern.clone(), flags.script.clone());
+        let runtime = start::async_runtime()?;
+        let exit = runtime.block_on(async {
+            let base = Base::open(environment, flags, extensions, &settings, Some(&chosen), Mode::Print).await?;
+            let base = Arc::new(base);
+            let root = base.agent(chosen, (settings, project)).await?.shared;
+            let observers = root.config.observers.clone();
+            self.send_away(&run, &root, model, script).await?;
+            let exit = start::run_front(&base, observers, Arc::new(TeamFactory { root, run: run.clone() })).await;
+            if let Some(elsewhere) = run.elsewhere.get() {
+                // A team that a signal ended has no more use for them; one that is over has stopped them.
+                drop(timeout(LAST_STOP, elsewhere.stop_all()).await);
+            }
+            base.close().await;
+            // A renewed token that is lost logs the user out.
+            settle().await;
+            exit
+        });
+        runtime.shutdown_background();
+        exit
+    }
+
+    #[cfg(feature = "nats")]
+    async fn send_away(
+        &self,
+        run: &TeamRun,
+        root: &AgentShared,
+        model: Option<String>,
+        script: Option<PathBuf>,
+    ) -> Result<(), StartError> {
+        use crate::cli::nats::seats::{SeatWords, Seats};
+
+        let Some(away) = &self.prepared.away else { return Ok(()) };
+        let words = SeatWords { all: self.prepared.words.clone(), model, script };
+        let team = root.place.store.view().header().id.clone();
+        let mut seats = Seats::connect(self.environment, &away.nats, away.pool.clone(), team, words).await?;
+        seats.sessions.clone_from(&run.sessions);
+        seats.is_told = self.is_told;
+        // Set once: there is one team in a process.
+        drop(run.elsewhere.set(Arc::new(seats)));
+        Ok(())
+    }
+
+    #[cfg(not(feature = "nats"))]
+    async fn send_away(
+        &self,
+        _: &TeamRun,
+        _: &AgentShared,
+        _: Option<String>,
+        _: Option<PathBuf>,
+    ) -> Result<(), StartError> {
+        Ok(())
+    }
 }
 
 /// The flags of the agents, as they were given.
 pub(super) fn flags(
     environment: &Environment,
-    args: &RunArgs,
+    words: &[String],
     extensions: &ExtensionRegistry,
 ) -> Result<HiArgs, Refusal> {
     let all = |errors: Vec<args::ArgError>| {
         Refusal::Usage(errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))
     };
     let launch = environment.launch(Terminals { stdin: false, stdout: false });
-    let flags = HiArgs::new(args::parse(&args.flags).map_err(all)?, launch).map_err(all)?;
+    let flags = HiArgs::new(args::parse(words).map_err(all)?, launch).map_err(all)?;
     flags.warnings.iter().for_each(|warning| warn(warning));
     give_flags(&flags, extensions).map_err(|errors| Refusal::Usage(errors.join("; ")))?;
     let given = |what: &str| {
@@ -345,33 +419,6 @@ fn root(flags: &mut HiArgs, team: &TeamFile, folder: &Path) {
     if flags.model.pattern == Some(player()) && flags.script.is_none() {
         flags.script = script;
     }
-}
-
-/// Has the team work until it is over, or a signal ends it.
-fn carry_out(
-    environment: &Environment,
-    flags: HiArgs,
-    extensions: &ExtensionRegistry,
-    run: Arc<TeamRun>,
-) -> Result<Exit, StartError> {
-    let user = Settings::load(&environment.user_dir.join("settings.json"), None);
-    let chosen = session::choose(environment, &flags, &user)?;
-    let (mut settings, project) = base::project_of(environment, Mode::Print, flags.trust, &chosen.cwd, extensions)?;
-    limit(&mut settings, &run.team);
-    let runtime = start::async_runtime()?;
-    let exit = runtime.block_on(async {
-        let base = Base::open(environment, flags, extensions, &settings, Some(&chosen), Mode::Print).await?;
-        let base = Arc::new(base);
-        let root = base.agent(chosen, (settings, project)).await?.shared;
-        let observers = root.config.observers.clone();
-        let exit = start::run_front(&base, observers, Arc::new(TeamFactory { root, run })).await;
-        base.close().await;
-        // A renewed token that is lost logs the user out.
-        settle().await;
-        exit
-    });
-    runtime.shutdown_background();
-    exit
 }
 
 /// The limits of a team are those of its file, for this run. How many agents work at once is its plan's decision; those

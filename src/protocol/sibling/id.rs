@@ -50,10 +50,30 @@ impl SiblingId {
         self.0.last().copied()
     }
 
+    /// The number of the child of `above` that it is or descends from; none when it is not below it.
+    #[must_use]
+    pub fn child_below(&self, above: &Self) -> Option<u32> {
+        if self.is_below(above) { self.0.get(above.0.len()).copied() } else { None }
+    }
+
     /// Generations above it.
     #[must_use]
     pub fn depth(&self) -> u32 {
         u32::try_from(self.0.len()).unwrap_or(u32::MAX)
+    }
+
+    /// Whether `other` is its parent.
+    #[must_use]
+    pub fn is_child_of(&self, other: &Self) -> bool {
+        self.0.len() == other.0.len() + 1 && self.0.starts_with(&other.0)
+    }
+
+    /// The next child of its parent: the first id behind all that descend from this one. None for the root, behind whose
+    /// family there is nothing.
+    #[must_use]
+    pub fn next(&self) -> Option<Self> {
+        let (last, above) = self.0.split_last()?;
+        Some(Self(above.iter().copied().chain([last.saturating_add(1)]).collect()))
     }
 
     /// Whether it descends from `other`.
@@ -96,6 +116,9 @@ mod tests {
         assert_eq!((root.number(), second.child(13).number()), (None, Some(13)));
         assert_eq!(second.child(13).parent(), Some(second.clone()));
         assert!(second.child(13).is_below(&root) && !second.is_below(&second));
+        assert!(second.is_child_of(&root) && !second.child(13).is_child_of(&root) && !second.is_child_of(&second));
+        assert_eq!((second.child(13).child_below(&root), second.child_below(&second)), (Some(2), None));
+        assert_eq!((root.next(), second.child(13).next()), (None, Some(second.child(14))));
         assert_eq!(SiblingId::parse("agent-2.13"), Some(second.child(13)));
         for text in ["agent-", "agent-2.", "agent-x", "reviewer", ""] {
             assert_eq!(SiblingId::parse(text), None, "{text}");

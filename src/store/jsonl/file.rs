@@ -95,8 +95,7 @@ impl SessionFile {
         if let Some(folder) = path.parent() {
             paths::create_private_dir(folder)?;
         }
-        let (new, file, lock) = beside(path, fill)?;
-        let target = follow_link(path).map_err(StoreError::io("create", path))?;
+        let (new, target, file, lock) = beside(path, fill)?;
         new.persist_noclobber(target).map_err(|error| match error.error.kind() {
             ErrorKind::AlreadyExists => StoreError::MadeByAnother(path.to_owned()),
             _ => StoreError::io("create", path)(error.error),
@@ -233,11 +232,9 @@ impl SessionFile {
         contents: impl FnOnce(&mut dyn Write) -> io::Result<()>,
         kept: &Path,
     ) -> Result<(), StoreError> {
-        let (new, file, lock) = beside(&self.path, contents)?;
+        let (new, target, file, lock) = beside(&self.path, contents)?;
         new.as_file().sync_data().map_err(StoreError::io("write", &self.path))?;
         keep(&self.file, &self.path, kept)?;
-        // A link stays a link.
-        let target = follow_link(&self.path).map_err(StoreError::io("replace", &self.path))?;
         new.persist(target).map_err(|error| StoreError::io("replace", &self.path)(error.error))?;
         self.take(file, lock)
     }
@@ -248,12 +245,11 @@ impl SessionFile {
     /// When it cannot be made, or another file has taken its place.
     pub fn restore(&mut self) -> Result<(), StoreError> {
         let removed = self.file.clone();
-        let (new, file, lock) = beside(&self.path, |writer| {
+        let (new, target, file, lock) = beside(&self.path, |writer| {
             let mut removed = &*removed;
             removed.seek(SeekFrom::Start(0))?;
             io::copy(&mut removed, writer).map(drop)
         })?;
-        let target = follow_link(&self.path).map_err(StoreError::io("restore", &self.path))?;
         new.persist_noclobber(target).map_err(|_| StoreError::Rewritten(self.path.clone()))?;
         let ends_with_newline = self.ends_with_newline;
         self.take(file, lock)?;
@@ -273,18 +269,19 @@ impl SessionFile {
 fn beside(
     path: &Path,
     contents: impl FnOnce(&mut dyn Write) -> io::Result<()>,
-) -> Result<(NamedTempFile, File, Lock), StoreError> {
+) -> Result<(NamedTempFile, PathBuf, File, Lock), StoreError> {
+    // A link stays a link.
     let target = follow_link(path).map_err(StoreError::io("look at", path))?;
     let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     // Such files are readable for nobody else.
     let mut new = NamedTempFile::new_in(folder).map_err(StoreError::io("create a file in", folder))?;
-    let mut writer = io::BufWriter::with_capacity(1 << 16, new.as_file_mut());
+    let mut writer = io::BufWriter::new(new.as_file_mut());
     contents(&mut writer).and_then(|()| writer.flush()).map_err(StoreError::io("write", path))?;
     drop(writer);
     let mut options = OpenOptions::new();
     let file = options.read(true).append(true).open(new.path()).map_err(StoreError::io("open", new.path()))?;
     let lock = lock(&file, path)?;
-    Ok((new, file, lock))
+    Ok((new, target, file, lock))
 }
 
 /// Keeps the bytes of `file` under the name `kept`, or the first free one of its kind: as another name of the same file,

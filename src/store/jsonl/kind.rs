@@ -12,6 +12,9 @@ pub const AGENT_TOOLS: [&str; 3] = ["agent_spawn", "agent_wait", "agent_stop"];
 /// The custom type of the entry that notes a sibling.
 pub const AGENT_SPAWN: &str = "agent_spawn";
 
+/// The `customType` of the notes in which the root of a team says what happened to the team.
+pub const TEAM_NOTE: &str = "team";
+
 /// Whether results of the tool tell what goes on beside the conversation.
 #[must_use]
 pub fn tells_of_work(tool: &str) -> bool {

@@ -13,7 +13,11 @@ use crate::{
     },
     store::{
         StoreError,
-        jsonl::{EntryKind, VERSION, encode::encode, kind::AGENT_SPAWN},
+        jsonl::{
+            EntryKind, VERSION,
+            encode::encode,
+            kind::{AGENT_SPAWN, TEAM_NOTE},
+        },
         tree::{Tree, ids::fresh_id, labels::normal_name},
     },
 };
@@ -151,9 +155,9 @@ impl Batch {
     }
 }
 
-/// Another agent is to work: whoever restarts this one must find it.
+/// Other agents are to work: whoever restarts this one must find them.
 fn begins_work(body: &EntryBody) -> bool {
-    matches!(body, EntryBody::Custom { custom_type, .. } if custom_type == AGENT_SPAWN)
+    matches!(body, EntryBody::Custom { custom_type, .. } if [AGENT_SPAWN, TEAM_NOTE].contains(&custom_type.as_str()))
 }
 
 fn complete(mut body: EntryBody, id: &EntryId, system: impl FnOnce() -> SystemState, now: Millis) -> EntryBody {

@@ -169,7 +169,7 @@ fn a_compaction_gets_the_prompt_and_the_tools_of_its_place() {
     assert_eq!(written["systemMessage"]["role"], "system");
     let roles: Vec<_> = appended.view.context().messages.iter().map(|m| m.role().to_owned()).collect();
     assert_eq!(roles, ["system", "compactionSummary"]);
-    assert_eq!(appended.view.context().system.sections, [("preamble".to_owned(), "P".to_owned())]);
+    assert_eq!(appended.view.context().system().sections, [("preamble".to_owned(), "P".to_owned())]);
 }
 
 #[test]

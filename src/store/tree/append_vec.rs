@@ -5,10 +5,11 @@ use std::sync::{
     atomic::{AtomicUsize, Ordering},
 };
 
-/// Values of the first chunk; each further chunk is twice as long.
-const FIRST: usize = 64;
-/// Enough chunks for any index.
-const CHUNKS: usize = usize::BITS as usize - FIRST.ilog2() as usize;
+/// Values of the first chunk; each further chunk is twice as long. Few: most sessions of siblings are short, and there
+/// may be thousands of them.
+const FIRST: usize = 8;
+/// Enough chunks for any position in a log, which has 32 bits.
+const CHUNKS: usize = u32::BITS as usize - FIRST.ilog2() as usize;
 
 /// A vector whose values never move and never change: readers need no lock, and a value costs the same to add
 /// whatever the length.

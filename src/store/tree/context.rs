@@ -15,8 +15,6 @@ pub struct SessionContext {
     pub messages: Vec<AgentMessage>,
     /// The entries that they come from, in order; entries without a message are listed too.
     pub entries: Vec<ContextEntry>,
-    /// The prompt and the tools after all of `messages`.
-    pub system: SystemState,
     /// Entries whose lines the session file no longer gives: their messages are missing, which people must be told.
     pub unreadable: Vec<EntryId>,
     /// The place in `entries` from which on reported usage counts: nothing before it was changed afterwards by a
@@ -49,9 +47,25 @@ impl SessionContext {
         if let Some(known) = self.reported_tokens() {
             return known;
         }
-        let system = AgentMessage::System(Arc::new(self.system.to_message(0)));
+        let mut systems = self.messages.iter().filter(|message| matches!(message, AgentMessage::System(_)));
+        let system = match (systems.next(), systems.next()) {
+            // One that says all, as at the beginning of a session.
+            (Some(only @ AgentMessage::System(all)), None) if all.sections.is_some() && all.tools_added.is_some() => {
+                tokens::of_message(only)
+            }
+            _ => tokens::of_message(&AgentMessage::System(Arc::new(self.system().to_message(0)))),
+        };
         let shown = self.messages.iter().filter(|message| !matches!(message, AgentMessage::System(_)));
-        shown.map(tokens::of_message).fold(tokens::of_message(&system), u64::saturating_add)
+        shown.map(tokens::of_message).fold(system, u64::saturating_add)
+    }
+
+    /// The prompt and the tools after all of its messages.
+    #[must_use]
+    pub fn system(&self) -> SystemState {
+        SystemState::replay(self.messages.iter().filter_map(|message| match message {
+            AgentMessage::System(message) => Some(&**message),
+            _ => None,
+        }))
     }
 
     /// The same for people; none right after a compaction, whose effect no answer has reported yet.
@@ -110,10 +124,6 @@ impl TreeView {
                 messages: first..context.messages.len(),
             });
         }
-        context.system = SystemState::replay(context.messages.iter().filter_map(|message| match message {
-            AgentMessage::System(message) => Some(&**message),
-            _ => None,
-        }));
         context
     }
 

@@ -189,6 +189,11 @@ impl TreeView {
         self.entries().filter(|entry| !shown.contains(&entry.at)).for_each(|entry| entry.record.forget());
     }
 
+    /// Forgets the content of all entries that the file can give again: nobody is going to look at them soon.
+    pub fn forget(&self) {
+        self.entries().for_each(|entry| entry.record.forget());
+    }
+
     fn at(&self, at: u32) -> Option<EntryRef<'_>> {
         let record = self.log.record(at).filter(|_| (at as usize) < self.length)?;
         Some(EntryRef { view: self, at, record })
@@ -241,6 +246,11 @@ impl<'v> EntryRef<'v> {
     #[must_use]
     pub fn entry_once(&self) -> Arc<Entry> {
         self.record.entry_once(|| self.view.log.source())
+    }
+
+    /// Forgets its content, when the file can give it again.
+    pub fn forget(&self) {
+        self.record.forget();
     }
 
     /// Whether its content is held in memory.

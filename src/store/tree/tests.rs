@@ -44,7 +44,7 @@ fn context(view: &TreeView) -> SessionContext {
     let last = view.last_message(|message| Some(message.clone()));
     let context = view.context();
     let state =
-        BranchState { system: context.system.clone(), selection: view.selection(), has_messages: lazy.0.has_messages };
+        BranchState { system: context.system(), selection: view.selection(), has_messages: lazy.0.has_messages };
     assert_eq!(lazy, (state, context.messages.len(), context.tokens(), context.known_tokens()));
     assert!(context.messages.is_empty() || lazy.0.has_messages);
     assert_eq!((&each, last.as_ref()), (&context.messages, context.messages.last()));
@@ -241,6 +241,9 @@ fn what_was_forgotten_is_read_again() {
     let after = view.get(&"e1".into()).unwrap();
     assert!(!Arc::ptr_eq(&before, &after));
     assert_eq!(before, after);
+    let shown = view.get(&"e2".into()).unwrap();
+    view.forget();
+    assert!(!Arc::ptr_eq(&shown, &view.get(&"e2".into()).unwrap()), "of what is shown, too");
 }
 
 #[test]

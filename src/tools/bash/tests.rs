@@ -227,7 +227,7 @@ async fn noise_that_is_no_text_leaves_no_file() {
 async fn commands_see_their_session_and_no_keys_fc_105() {
     let mut bench = Bench::new();
     bench.facts.environment = [("TROUPE_MODEL".to_owned(), "m1".to_owned())].into();
-    bench.facts.secret_variables = vec!["HOME".to_owned()];
+    bench.facts.secret_variables = ["HOME".to_owned()].into();
     let env = bench.ok("bash", json!({"command": "env; echo CWD=$(pwd)"})).await;
     for line in ["TROUPE_MODEL=m1", "AI_AGENT=troupe", "TROUPE_AGENT=1", &format!("CWD={}", bench.root().display())] {
         assert!(env.lines().any(|got| got == line), "{line} in {env}");

@@ -21,7 +21,10 @@ use crate::{
             result::{ledger::Ledger, timeline::SpanKind},
         },
     },
-    protocol::sibling::{SiblingEnd, SiblingId},
+    protocol::{
+        Usage,
+        sibling::{SiblingEnd, SiblingId},
+    },
 };
 
 /// See the module.
@@ -34,6 +37,8 @@ pub(super) struct Course {
     ended: HashMap<String, u32>,
     /// When each agent was started.
     started: HashMap<String, Duration>,
+    /// What agents that work elsewhere have used.
+    used_away: Usage,
     /// How it ended, as soon as it has: the exit code.
     code: Option<i32>,
     /// It is being gone through again.
@@ -44,8 +49,8 @@ impl Course {
     /// The course of a team of which this is noted.
     pub fn of(run: Arc<TeamRun>, records: &[Record]) -> Self {
         let plan = Plan::new(run.team.clone(), run.given.clone());
-        let (under_way, ended, started) = Default::default();
-        let mut course = Self { run, plan, under_way, ended, started, code: None, is_past: true };
+        let (under_way, ended, started, used_away) = Default::default();
+        let mut course = Self { run, plan, under_way, ended, started, used_away, code: None, is_past: true };
         for record in records {
             drop(course.on(record.time(), record.what.clone()));
         }
@@ -105,6 +110,9 @@ impl Course {
             }
             Happening::Ended { seat, life, name, end, patch } => {
                 self.note(now, &name, &end);
+                if self.is_away(seat) {
+                    self.used_away.add(&end.usage);
+                }
                 let SiblingEnd { outcome, text, id, task, .. } = *end;
                 // The end of an agent that there never was has no number.
                 if id != SiblingId::root() {
@@ -143,7 +151,7 @@ impl Course {
                 self.books().started(now, &name, &role.name, self.step_of(seat));
                 self.started.insert(name.clone(), now);
                 self.tell(&format!("{name} begins"));
-                jobs.push(Job { seat: Some((seat, life)), name, errand: Errand::Start { spec, after } });
+                jobs.push(self.job_for(Some((seat, life)), name, self.is_away(seat), Errand::Start { spec, after }));
             }
             Effect::Say { seat, text } => {
                 let job = self.job(seat, Errand::Say { text });
@@ -163,7 +171,7 @@ impl Course {
             Effect::List { step, source } => {
                 let name = self.plan.step_name(step).to_owned();
                 self.books().began(now, &name, &name, SpanKind::List);
-                jobs.push(Job { seat: None, name, errand: Errand::List { step, source } });
+                jobs.push(self.job_for(None, name, false, Errand::List { step, source }));
             }
             Effect::Stop { seat, life } => {
                 let name = self.plan.seats()[seat].agent_of(life);
@@ -171,7 +179,7 @@ impl Course {
                 let waits = |job: &Job| job.seat == Some((seat, life));
                 self.under_way.retain(|job| !waits(job));
                 jobs.retain(|job| !waits(job));
-                jobs.push(Job { seat: None, name, errand: Errand::Stop });
+                jobs.push(self.job_for(None, name, self.is_away(seat), Errand::Stop));
             }
             Effect::Finish(outcome) => {
                 self.code = Some(i32::from(code_of(&outcome)));
@@ -210,7 +218,22 @@ impl Course {
 
     fn job(&self, seat: SeatId, errand: Errand) -> Job {
         let now = &self.plan.seats()[seat];
-        Job { seat: Some((seat, now.life)), name: now.agent(), errand }
+        self.job_for(Some((seat, now.life)), now.agent(), self.is_away(seat), errand)
+    }
+
+    fn job_for(&self, seat: Option<(SeatId, u32)>, name: String, is_away: bool, errand: Errand) -> Job {
+        let ended = self.ended.get(&name).copied().unwrap_or(0);
+        Job { seat, name, is_away, ended, errand }
+    }
+
+    /// Whether the agents of a seat work elsewhere. A worktree is where the repository is.
+    fn is_away(&self, seat: SeatId) -> bool {
+        self.run.elsewhere.get().is_some() && !self.plan.role_of(seat).worktree
+    }
+
+    /// What agents elsewhere have used, as the team's notes tell.
+    pub fn used_away(&self) -> &Usage {
+        &self.used_away
     }
 
     /// Notes the end of an agent's task, the first time that it is heard of.
@@ -294,7 +317,7 @@ mod tests {
 
     /// What comes of a job.
     fn outcome(job: &Job, course: &Course) -> Happening {
-        let Job { seat, name, errand } = job.clone();
+        let Job { seat, name, errand, .. } = job.clone();
         let (seat, life) = seat.unwrap_or_default();
         match errand {
             Errand::Start { .. } | Errand::Say { .. } | Errand::Rejoin { .. } => {

@@ -1,14 +1,15 @@
 //! The worker that does one thing for a team and waits for it: spawns an agent, gives it a task, runs a command.
 
-use std::{path::PathBuf, time::Duration};
+use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use ractor::{Actor, ActorProcessingErr, ActorRef};
 
 use super::{
-    TeamMsg,
+    TeamMsg, TeamRun,
+    elsewhere::{Assignment, assigned},
     happening::Happening,
     rejoin::rejoined,
-    work::{listed, ran_for},
+    work::{listed, ran_for, ran_here},
 };
 use crate::{
     actors::{
@@ -42,6 +43,10 @@ pub struct Job {
     pub seat: Option<(SeatId, u32)>,
     /// The agent, or the step.
     pub name: String,
+    /// The agent works elsewhere.
+    pub is_away: bool,
+    /// The number of the last task of the agent that has ended; 0 for none.
+    pub ended: u32,
     /// What is to be done.
     pub errand: Errand,
 }
@@ -99,7 +104,7 @@ pub enum Errand {
 
 /// The news of an errand whose worker died.
 pub(super) fn broken_off(job: Job, cause: &str) -> Happening {
-    let Job { seat, name, errand } = job;
+    let Job { seat, name, errand, .. } = job;
     let cause = format!("the work for {name} broke off: {cause}");
     let (seat, life) = seat.unwrap_or_default();
     match errand {
@@ -114,13 +119,24 @@ pub(super) fn broken_off(job: Job, cause: &str) -> Happening {
     }
 }
 
+/// Where an errand is done.
+#[derive(Clone)]
+pub struct ErrandPlace {
+    /// The agents of this process.
+    pub family: Family,
+    /// The run, which knows of other places.
+    pub run: Arc<TeamRun>,
+    /// Who hears what came of it.
+    pub team: Addr<TeamMsg>,
+}
+
 /// The worker.
 pub struct ErrandWorker;
 
 impl Actor for ErrandWorker {
     type Msg = Box<Job>;
-    type State = (Family, Addr<TeamMsg>);
-    type Arguments = (Family, Addr<TeamMsg>);
+    type State = ErrandPlace;
+    type Arguments = ErrandPlace;
 
     async fn pre_start(&self, _: ActorRef<Box<Job>>, args: Self::Arguments) -> Result<Self::State, ActorProcessingErr> {
         Ok(args)
@@ -130,17 +146,20 @@ impl Actor for ErrandWorker {
         &self,
         myself: ActorRef<Box<Job>>,
         job: Box<Job>,
-        (family, team): &mut Self::State,
+        place: &mut ErrandPlace,
     ) -> Result<(), ActorProcessingErr> {
-        let news = done(family, *job).await;
-        team.tell(TeamMsg::News(myself.get_id(), Box::new(news)));
+        let news = match job.is_away {
+            true => done_away(place, *job).await,
+            false => done(&place.family, *job).await,
+        };
+        place.team.tell(TeamMsg::News(myself.get_id(), Box::new(news)));
         myself.stop(None);
         Ok(())
     }
 }
 
 async fn done(family: &Family, job: Job) -> Happening {
-    let Job { seat, name, errand } = job;
+    let Job { seat, name, errand, .. } = job;
     let (seat, life) = seat.unwrap_or_default();
     match errand {
         Errand::Start { .. } | Errand::Say { .. } | Errand::Rejoin { .. } => {
@@ -172,6 +191,51 @@ async fn done(family: &Family, job: Job) -> Happening {
         Errand::Stop => Happening::Stopped { ends: stopped(family, &[&name]).await, name: Some(name) },
         Errand::StopAll => Happening::Stopped { name: None, ends: stopped(family, &[]).await },
     }
+}
+
+/// The same for an agent that works elsewhere.
+async fn done_away(place: &ErrandPlace, job: Job) -> Happening {
+    let ErrandPlace { family, run, .. } = place;
+    let Some(elsewhere) = run.elsewhere.get() else { return broken_off(job, "there is no such place") };
+    let Job { seat, name, ended: before, errand, .. } = job;
+    let (seat, life) = seat.unwrap_or_default();
+    let (errand, is_taken_up) = match errand {
+        Errand::Rejoin { otherwise, .. } => (*otherwise, true),
+        errand => (errand, false),
+    };
+    let (spec, text) = match errand {
+        Errand::Start { spec, after } => {
+            tokio::time::sleep(after).await;
+            let text = spec.task.clone();
+            (Some(*spec), text)
+        }
+        Errand::Say { text } => (None, text),
+        Errand::Run { command, time } => {
+            // Agents elsewhere work in the same folder, on whatever machine.
+            let (passed, output) = ran_here(family, &command, time).await.unwrap_or_else(|problem| (false, problem));
+            return Happening::Ran { seat, life, name, passed, output };
+        }
+        Errand::Merge => {
+            let result = Err("an agent that works elsewhere has no worktree".to_owned());
+            return Happening::Merged { seat, life, name, result };
+        }
+        Errand::Stop => {
+            let ends = elsewhere.stop(&name).await.map(|end| (name.clone(), end)).into_iter().collect();
+            return Happening::Stopped { name: Some(name), ends };
+        }
+        Errand::StopAll => {
+            let (away, here) = tokio::join!(elsewhere.stop_all(), stopped(family, &[]));
+            return Happening::Stopped { name: None, ends: [away, here].concat() };
+        }
+        errand @ (Errand::List { .. } | Errand::Rejoin { .. }) => {
+            let job = Job { seat: Some((seat, life)), name, is_away: false, ended: before, errand };
+            return done(family, job).await;
+        }
+    };
+    let budget = spec.as_ref().map(|spec| spec.budget).unwrap_or_default();
+    let task = Assignment { name: name.clone(), number: before + 1, text, spec, budget, is_taken_up };
+    let (end, patch) = ended(assigned(family, &**elsewhere, task).await).await;
+    Happening::Ended { seat, life, name, end, patch }
 }
 
 /// Begins a task and waits for its end.

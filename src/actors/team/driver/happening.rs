@@ -13,11 +13,8 @@ use crate::{
         sibling::{BudgetKind, SiblingEnd},
         time::{Millis, now_ms},
     },
-    store::TreeView,
+    store::{TreeView, jsonl::kind::TEAM_NOTE},
 };
-
-/// The kind of the notes.
-const KIND: &str = "team";
 
 /// Something that happened.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -123,7 +120,7 @@ impl Record {
     #[must_use]
     pub fn entry(&self) -> EntryBody {
         // Plain data, which is always JSON.
-        EntryBody::Custom { custom_type: KIND.to_owned(), data: Some(to_value(self).unwrap_or(Value::Null)) }
+        EntryBody::Custom { custom_type: TEAM_NOTE.to_owned(), data: Some(to_value(self).unwrap_or(Value::Null)) }
     }
 
     /// All that a session tells, in order.
@@ -132,7 +129,7 @@ impl Record {
     /// A note cannot be read: another version of the program may have written it.
     pub fn all(session: &TreeView) -> Result<Vec<Self>, String> {
         let data = session.entries().filter_map(|entry| match &entry.entry().body {
-            EntryBody::Custom { custom_type, data: Some(data) } if custom_type == KIND => Some(data.clone()),
+            EntryBody::Custom { custom_type, data: Some(data) } if custom_type == TEAM_NOTE => Some(data.clone()),
             _ => None,
         });
         let read =

@@ -6,8 +6,11 @@
 //! they ended, its account is the team's. All that the plan hears is noted there first ([`happening`]), so that another
 //! process can go on with a team that was broken off: it goes through the notes, and takes up what was under way
 //! ([`rejoin`]).
+//!
+//! Agents may also work [`elsewhere`]: then the team gives them their tasks there, and its notes alone tell of them.
 
 mod course;
+mod elsewhere;
 mod errand;
 mod factory;
 mod happening;
@@ -25,11 +28,12 @@ use std::{
 use ractor::{Actor, ActorId, ActorProcessingErr, ActorRef, SupervisionEvent};
 use tokio::time::Instant;
 
+pub use elsewhere::{Assignment, Doing, Elsewhere};
 pub use factory::TeamFactory;
 
 use self::{
     course::Course,
-    errand::{Errand, ErrandWorker, Job},
+    errand::{Errand, ErrandPlace, ErrandWorker, Job},
     happening::{Happening, Record},
 };
 use super::{
@@ -73,6 +77,8 @@ pub struct TeamRun {
     pub model: Option<String>,
     /// The same for the thinking level.
     pub thinking: Option<ThinkingLevel>,
+    /// Where agents work that need no worktree, when that is not this process.
+    pub elsewhere: OnceLock<Arc<dyn Elsewhere>>,
     /// Tell on standard error what happens.
     pub is_told: bool,
     /// When the process ended that it was broken off with, by the clock; none when nobody knows.
@@ -93,6 +99,7 @@ impl TeamRun {
             sessions,
             model: None,
             thinking: None,
+            elsewhere: OnceLock::new(),
             is_told: false,
             broken_at: None,
             books: Mutex::new(Ledger::new(result)),
@@ -196,6 +203,8 @@ impl Actor for Team {
         account.limit(specs::team_budget(&run.team.budget));
         let usage = session.totals().usage;
         account.carry(Spent { tokens: usage.context_tokens(), cost: usage.cost.total, ..Spent::default() });
+        let away = course.used_away();
+        account.carry(Spent { tokens: away.context_tokens(), cost: away.cost.total, ..Spent::default() });
         for agent in family.status() {
             let begun = agent.name.and_then(|name| course.started().get(&name).copied());
             let seconds = begun.map_or(0.0, |begun| run.now().saturating_sub(begun).as_secs_f64());
@@ -339,7 +348,9 @@ impl TeamState {
         let is_quiet = self.errands.is_empty() && self.unnoted.is_empty();
         let Some(code) = self.course.code().filter(|_| is_quiet) else { return };
         if !std::mem::replace(&mut self.stops_all, true) {
-            let job = Job { seat: None, name: String::new(), errand: Errand::StopAll };
+            let (seat, name, ended) = Default::default();
+            let is_away = self.run.elsewhere.get().is_some();
+            let job = Job { seat, name, is_away, ended, errand: Errand::StopAll };
             return self.send(myself, job).await;
         }
         // Nobody takes it: the program is ending already.
@@ -348,7 +359,7 @@ impl TeamState {
 
     /// Sends a worker for an errand.
     async fn send(&mut self, myself: &ActorRef<TeamMsg>, job: Job) {
-        let args = (self.family.clone(), Addr::of(myself));
+        let args = ErrandPlace { family: self.family.clone(), run: self.run.clone(), team: Addr::of(myself) };
         let worker =
             spawn_worker("Errand", job.name.clone(), ErrandWorker, args, Box::new(job.clone()), myself.get_cell())
                 .await;

@@ -44,6 +44,11 @@ pub(super) async fn ran_for(
     ran(&place_of(family, name).await?, command, time).await
 }
 
+/// The same in the folder of the team.
+pub(super) async fn ran_here(family: &Family, command: &str, time: Duration) -> Result<(bool, String), String> {
+    ran(&Workplace { config: AgentConfig::clone(&family.agent().config) }, command, time).await
+}
+
 /// Runs a shell command; whether it succeeded, and what it printed.
 async fn ran(Workplace { config }: &Workplace, command: &str, time: Duration) -> Result<(bool, String), String> {
     let cancel = CancellationToken::new();

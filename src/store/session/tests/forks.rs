@@ -55,7 +55,7 @@ fn a_fork_before_the_first_message_is_a_new_session_that_is_made_when_somebody_s
     assert_eq!((fork.view().len(), fork.saved_path()), (1, None));
     append(&fork, "fresh");
     assert_eq!(lines(&fork.saved_path().unwrap()).len(), 3);
-    assert_eq!(fork.view().context().system.render(), "P", "the head is read from the file now");
+    assert_eq!(fork.view().context().system().render(), "P", "the head is read from the file now");
 }
 
 #[test]

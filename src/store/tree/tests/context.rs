@@ -66,7 +66,7 @@ fn a_compaction_begins_the_context_and_keeps_what_it_says() {
         .replace("\"summary\"", r#""systemMessage":{"role":"system","content":"","sections":{"new":"y"}},"summary""#);
     let lines = with(&[checkpoint, system("s2", "k", json!({"more": "z"}))]);
     check(&lines, &["system:new", "compactionSummary:K", "user:U1", "assistant:A1", "system:more"]);
-    assert_eq!(view(&lines).context().system.render(), "y\n\nz");
+    assert_eq!(view(&lines).context().system().render(), "y\n\nz");
     // An older compaction in the kept part is not seen; one on another branch does not count.
     check(
         &with(&[compaction("k0", "a1", "K0", "a1"), user("u2", "k0", "U2"), compaction("k", "u2", "K", "a1")]),

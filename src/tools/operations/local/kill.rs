@@ -12,12 +12,20 @@
 //! - A parent-death signal ends the shell alone, and comes when the *thread* that started it ends, which may be long
 //!   before the process does. The [`watcher`] does what it was meant for.
 //!
+//! A look reads of every process of the machine, so commands that are to end at the same time are looked for together:
+//! a thread does it, and takes all that are waiting by then. A family of a hundred agents is stopped with the looks of
+//! one.
+//!
 //! What is asked of a program that runs already (`docker run -d`, `systemd-run`, `at`) is no process of the command.
 //! Nor can a process be killed that has another user's rights.
 
 use std::{
     collections::HashMap,
-    sync::{LazyLock, Mutex, PoisonError},
+    sync::{
+        LazyLock, Mutex, PoisonError,
+        mpsc::{Receiver, Sender, channel},
+    },
+    thread,
 };
 
 use rustix::process::{Pid, Signal};
@@ -26,24 +34,43 @@ use rustix::process::{Pid, Signal};
 use super::processes;
 use super::{mark::Mark, watcher};
 
-/// The commands that run now.
+/// The commands that run now, those included that are being ended.
 static RUNNING: LazyLock<Mutex<HashMap<Mark, Root>>> = LazyLock::new(Mutex::default);
+
+/// Where commands go that are to end; none when there is no thread for it.
+static DOOMED: LazyLock<Option<Sender<Root>>> = LazyLock::new(|| {
+    let (doomed, arriving) = channel();
+    let thread = thread::Builder::new().name("kill".to_owned()).spawn(move || end_arriving(&arriving));
+    thread.inspect_err(|error| tracing::warn!(%error, "commands are ended one by one")).ok().map(|_| doomed)
+});
 
 /// The shell of a command, which leads a group and a session.
 #[derive(Clone, Copy, Debug)]
-struct Root {
-    group: Pid,
+pub struct Root {
+    pub group: Pid,
     /// When it began, in the system's clock ticks; 0 where that is not known.
     #[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "only Linux shows processes by their age"))]
-    begun: u64,
+    pub begun: u64,
+    /// What the command's processes carry.
+    pub mark: Mark,
+}
+
+/// Who decides about the end of a command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Fate {
+    /// Whoever holds it.
+    Owned,
+    /// It is being ended.
+    Doomed,
+    /// Nobody: it lives on.
+    Free,
 }
 
 /// The processes of one command. Dropping it kills them, unless they were let go.
 #[derive(Debug)]
 pub struct Tree {
     root: Root,
-    mark: Mark,
-    owned: bool,
+    fate: Fate,
 }
 
 impl Tree {
@@ -58,22 +85,30 @@ impl Tree {
         let begun = processes::ProcessFacts::of(group.as_raw_nonzero().get()).map_or(0, |process| process.begun);
         #[cfg(not(target_os = "linux"))]
         let begun = 0;
-        let root = Root { group, begun };
+        let root = Root { group, begun, mark };
         RUNNING.lock().unwrap_or_else(PoisonError::into_inner).insert(mark, root);
         watcher::begun(group, mark);
-        Ok(Self { root, mark, owned: true })
+        Ok(Self { root, fate: Fate::Owned })
     }
 
-    /// Kills the tree, once: the group's number may belong to others when all of it is gone.
+    /// Kills the tree, once: the group's number may belong to others when all of it is gone. The shell and its group do
+    /// nothing any more when this returns, and all of the tree is gone a moment later.
     pub fn kill(&mut self) {
-        if std::mem::take(&mut self.owned) {
-            kill(self.root, self.mark);
+        if self.fate != Fate::Owned {
+            return;
+        }
+        self.fate = Fate::Doomed;
+        stop(&self.root);
+        if DOOMED.as_ref().is_none_or(|doomed| doomed.send(self.root).is_err()) {
+            end(&[self.root]);
         }
     }
 
     /// Lets the rest of the tree live on.
     pub fn let_go(&mut self) {
-        self.owned = false;
+        if self.fate == Fate::Owned {
+            self.fate = Fate::Free;
+        }
     }
 
     /// The living processes of the tree, without those that got away.
@@ -86,34 +121,53 @@ impl Tree {
 impl Drop for Tree {
     fn drop(&mut self) {
         self.kill();
-        RUNNING.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.mark);
-        watcher::ended(self.mark);
+        if self.fate == Fate::Free {
+            forget(&self.root);
+        }
     }
 }
 
 /// Kills all shell commands that run now: for a process that is about to end without dropping what it owns.
 pub fn kill_all() {
-    let running: Vec<_> =
-        RUNNING.lock().unwrap_or_else(PoisonError::into_inner).iter().map(|(mark, root)| (*mark, *root)).collect();
-    for (mark, root) in running {
-        kill(root, mark);
+    let running: Vec<_> = RUNNING.lock().unwrap_or_else(PoisonError::into_inner).values().copied().collect();
+    running.iter().for_each(stop);
+    if !running.is_empty() {
+        end(&running);
     }
 }
 
-fn kill(root: Root, mark: Mark) {
-    // Each fails when the group is gone already.
-    let _ = rustix::process::kill_process_group(root.group, Signal::STOP);
-    #[cfg(target_os = "linux")]
-    kill_members(root, mark);
-    #[cfg(not(target_os = "linux"))]
-    let _ = mark;
-    let _ = rustix::process::kill_process_group(root.group, Signal::KILL);
+/// The command is over, or lives on by itself.
+fn forget(root: &Root) {
+    RUNNING.lock().unwrap_or_else(PoisonError::into_inner).remove(&root.mark);
+    watcher::ended(root.mark);
 }
 
-/// Stops what belongs to the command until a look finds nothing new, then kills all of it, and then what began in
+fn end_arriving(arriving: &Receiver<Root>) {
+    while let Ok(first) = arriving.recv() {
+        let together: Vec<Root> = std::iter::once(first).chain(arriving.try_iter()).collect();
+        end(&together);
+    }
+}
+
+/// Each fails when the group is gone already.
+fn stop(root: &Root) {
+    let _ = rustix::process::kill_process_group(root.group, Signal::STOP);
+}
+
+/// Kills commands that were stopped.
+fn end(roots: &[Root]) {
+    #[cfg(target_os = "linux")]
+    kill_members(roots);
+    for root in roots {
+        let _ = rustix::process::kill_process_group(root.group, Signal::KILL);
+        forget(root);
+    }
+}
+
+/// Stops what belongs to the commands until a look finds nothing new, then kills all of it, and then what began in
 /// spite of that.
 #[cfg(target_os = "linux")]
-fn kill_members(root: Root, mark: Mark) {
+fn kill_members(roots: &[Root]) {
     /// So many looks for each of the two: a program that starts others all the time is not followed for ever.
     const LOOKS: usize = 8;
     let own = rustix::process::getpid().as_raw_nonzero().get();
@@ -129,7 +183,7 @@ fn kill_members(root: Root, mark: Mark) {
             known.iter().for_each(|pid| send(*pid, Signal::KILL));
         }
         for _ in 0..LOOKS {
-            let mut found = processes::of_command(root.group, root.begun, mark);
+            let mut found = processes::of_commands(roots);
             found.retain(|pid| *pid != own && known.insert(*pid));
             if found.is_empty() {
                 break;

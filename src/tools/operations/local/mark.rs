@@ -6,6 +6,9 @@
 //! The environment carries the mark too: for what changes that limit, for a nested agent, whose commands have limits of
 //! their own, and for systems without this limit.
 
+#[cfg(target_os = "linux")]
+use std::collections::HashSet;
+
 use uuid::Uuid;
 
 /// The variable that marks a command's processes. Nested agents add theirs to the ones around them.
@@ -44,23 +47,55 @@ impl Mark {
 
     #[cfg(not(any(target_os = "linux", target_os = "android")))]
     pub fn limit_this_process(self) {}
+}
 
-    /// Whether these limits, as `/proc/PID/limits` has them, carry the mark.
-    #[cfg(target_os = "linux")]
-    pub fn is_in_limits(self, limits: &str) -> bool {
-        let line = limits.lines().find_map(|line| line.strip_prefix("Max file locks"));
-        line.and_then(|line| line.split_whitespace().next()) == Some(&self.limit().to_string())
+/// Some marks, to be found among those of many processes.
+#[cfg(target_os = "linux")]
+#[derive(Debug, Default)]
+pub struct Marks {
+    limits: HashSet<u64>,
+    texts: HashSet<String>,
+}
+
+#[cfg(target_os = "linux")]
+impl Marks {
+    pub fn has_limit(&self, limit: u64) -> bool {
+        self.limits.contains(&limit)
     }
 
-    /// Whether this environment, as `/proc/PID/environ` has it, carries the mark.
-    #[cfg(target_os = "linux")]
-    pub fn is_in_environment(self, environment: &[u8]) -> bool {
-        let mark = self.0.to_string();
-        environment
-            .split(|byte| *byte == 0)
-            .filter_map(|variable| variable.strip_prefix(MARK_VARIABLE.as_bytes())?.strip_prefix(b"="))
-            .any(|marks| marks.split(|byte| *byte == b',').any(|one| one == mark.as_bytes()))
+    pub fn has(&self, text: &[u8]) -> bool {
+        std::str::from_utf8(text).is_ok_and(|text| self.texts.contains(text))
     }
+}
+
+#[cfg(target_os = "linux")]
+impl FromIterator<Mark> for Marks {
+    fn from_iter<I: IntoIterator<Item = Mark>>(marks: I) -> Self {
+        let mut all = Self::default();
+        for mark in marks {
+            all.limits.insert(mark.limit());
+            all.texts.insert(mark.0.to_string());
+        }
+        all
+    }
+}
+
+/// The limit that carries a mark, as `/proc/PID/limits` has it.
+#[cfg(target_os = "linux")]
+pub fn in_limits(limits: &[u8]) -> Option<u64> {
+    let line = limits.split(|byte| *byte == b'\n').find_map(|line| line.strip_prefix(b"Max file locks"))?;
+    std::str::from_utf8(line).ok()?.split_whitespace().next()?.parse().ok()
+}
+
+/// The marks that an environment carries, as `/proc/PID/environ` has it.
+#[cfg(target_os = "linux")]
+pub fn in_environment(environment: &[u8]) -> impl Iterator<Item = &[u8]> {
+    environment.split(|byte| *byte == 0).filter_map(marks_of).flat_map(|marks| marks.split(|byte| *byte == b','))
+}
+
+#[cfg(target_os = "linux")]
+fn marks_of(variable: &[u8]) -> Option<&[u8]> {
+    variable.strip_prefix(MARK_VARIABLE.as_bytes())?.strip_prefix(b"=")
 }
 
 #[cfg(all(test, target_os = "linux"))]
@@ -70,19 +105,23 @@ mod tests {
     #[test]
     fn a_mark_is_found_in_limits_and_in_environments() {
         let (mark, other) = (Mark::new(), Mark::new());
+        let marks: Marks = [mark].into_iter().collect();
         let limits = |of: String| {
             format!(
                 "Limit  Soft Limit  Hard Limit  Units\nMax file locks            {of}     unlimited   locks\nMax x   1 2 z\n"
             )
         };
-        assert!(mark.is_in_limits(&limits(mark.limit().to_string())));
-        assert!(
-            !mark.is_in_limits(&limits(other.limit().to_string())) && !mark.is_in_limits(&limits("unlimited".into()))
-        );
-        assert!(!mark.is_in_limits(""));
-        let environment = |marks: String| format!("A=1\0TROUPE_CALL={marks}\0B=2\0").into_bytes();
-        assert!(mark.is_in_environment(&environment(mark.0.to_string())));
-        assert!(mark.is_in_environment(&environment(format!("{},{}", other.0, mark.0))));
-        assert!(!mark.is_in_environment(&environment(other.0.to_string())) && !mark.is_in_environment(b"A=1\0"));
+        let by_limit = |limits: String| in_limits(limits.as_bytes()).is_some_and(|limit| marks.has_limit(limit));
+        assert!(by_limit(limits(mark.limit().to_string())));
+        assert!(!by_limit(limits(other.limit().to_string())) && !by_limit(limits("unlimited".into())));
+        assert!(!by_limit(String::new()));
+        let by_environment = |of: String| {
+            let environment = format!("A=1\0TROUPE_CALL={of}\0B=2\0").into_bytes();
+            in_environment(&environment).any(|mark| marks.has(mark))
+        };
+        assert!(by_environment(mark.0.to_string()));
+        assert!(by_environment(format!("{},{}", other.0, mark.0)));
+        assert!(!by_environment(other.0.to_string()));
+        assert!(!in_environment(b"A=1\0").any(|mark| marks.has(mark)));
     }
 }

@@ -4,7 +4,10 @@ use std::collections::HashSet;
 
 use rustix::process::Pid;
 
-use super::mark::Mark;
+use super::{
+    kill::Root,
+    mark::{self, Marks},
+};
 
 /// What is needed of a process to find out whose it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,19 +45,23 @@ pub fn all() -> Vec<ProcessFacts> {
     entries.flatten().filter_map(|entry| ProcessFacts::of(entry.file_name().to_str()?.parse().ok()?)).collect()
 }
 
-/// Whether a process carries the mark. One that may not be looked at does not.
-pub fn carries(pid: i32, mark: Mark) -> bool {
-    std::fs::read_to_string(format!("/proc/{pid}/limits")).is_ok_and(|limits| mark.is_in_limits(&limits))
-        || std::fs::read(format!("/proc/{pid}/environ")).is_ok_and(|environment| mark.is_in_environment(&environment))
+/// Whether a process carries one of the marks. One that may not be looked at does not.
+fn carries(pid: i32, marks: &Marks) -> bool {
+    let read = |file: &str| std::fs::read(format!("/proc/{pid}/{file}"));
+    read("limits").is_ok_and(|limits| mark::in_limits(&limits).is_some_and(|limit| marks.has_limit(limit)))
+        || read("environ").is_ok_and(|environment| mark::in_environment(&environment).any(|mark| marks.has(mark)))
 }
 
-/// The living processes of a command: those of its group and session, those that carry its mark, and all below them.
-/// None of them began before the shell.
-pub fn of_command(group: Pid, begun: u64, mark: Mark) -> Vec<i32> {
-    let group = group.as_raw_nonzero().get();
+/// The living processes of commands: those of their groups and sessions, those that carry their marks, and all below
+/// them. None of them began before the first shell.
+pub fn of_commands(roots: &[Root]) -> Vec<i32> {
+    let begun = roots.iter().map(|root| root.begun).min().unwrap_or(0);
+    let groups: HashSet<i32> = roots.iter().map(|root| root.group.as_raw_nonzero().get()).collect();
+    let marks: Marks = roots.iter().map(|root| root.mark).collect();
     let all: Vec<_> = all().into_iter().filter(|process| process.begun >= begun && !process.zombie).collect();
-    let is_root =
-        |process: &ProcessFacts| process.group == group || process.session == group || carries(process.pid, mark);
+    let is_root = |process: &ProcessFacts| {
+        groups.contains(&process.group) || groups.contains(&process.session) || carries(process.pid, &marks)
+    };
     with_descendants(&all, is_root)
 }
 
