@@ -93,8 +93,10 @@ impl FamilyBoard {
     /// machine, the notes have the places of that one.
     pub fn beside(&self, parent: &SiblingId, parent_file: &Path) {
         let mut members = self.lock();
-        let children = members.iter_mut().filter(|(id, _)| id.parent().as_ref() == Some(parent));
-        children.for_each(|(_, member)| member.move_beside(parent_file));
+        let children: Vec<SiblingId> = members.children(parent).map(|(id, _)| id.clone()).collect();
+        for child in &children {
+            members.change(child, |member| member.move_beside(parent_file));
+        }
     }
 
     /// Looks whether `parent` may spawn this, and gives it a place.

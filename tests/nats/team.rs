@@ -106,8 +106,8 @@ fn check(stage: &Stage, finished: &Finished) {
 async fn a_team_works_on_two_workers_and_outlives_one_of_them() {
     let Some(stage) = Stage::new(script).await else { return };
     stage.sandbox.write("team.toml", TEAM);
-    let first = stage.worker_with("a", &["--lease", "2s", "--slots", "1"]);
-    let second = stage.worker_with("b", &["--lease", "2s", "--slots", "1"]);
+    let first = stage.worker_with("a", &["--lease", "2s", "--slots", "1"]).await;
+    let second = stage.worker_with("b", &["--lease", "2s", "--slots", "1"]).await;
     let team = stage.team(&FRESH);
     // Each worker has one of them.
     stage.pid_in("pid-one").await;
@@ -128,7 +128,7 @@ async fn a_team_works_on_two_workers_and_outlives_one_of_them() {
 async fn a_team_whose_process_dies_is_gone_on_with_while_its_agents_work_on() {
     let Some(stage) = Stage::new(script).await else { return };
     stage.sandbox.write("team.toml", TEAM);
-    let _worker = stage.worker("a");
+    let _worker = stage.worker("a").await;
     let mut team = stage.team(&FRESH);
     stage.pid_in("pid-one").await;
     stage.pid_in("pid-two").await;
@@ -144,7 +144,7 @@ async fn a_team_whose_process_dies_is_gone_on_with_while_its_agents_work_on() {
 async fn a_team_that_is_stopped_stops_its_agents_and_they_go_on_with_it() {
     let Some(stage) = Stage::new(script).await else { return };
     stage.sandbox.write("team.toml", TEAM);
-    let _worker = stage.worker("a");
+    let _worker = stage.worker("a").await;
     let team = stage.team(&FRESH);
     let pids = [stage.pid_in("pid-one").await, stage.pid_in("pid-two").await];
     kill_process(Pid::from_raw(i32::try_from(team.id().unwrap()).unwrap()).unwrap(), Signal::TERM).unwrap();
@@ -165,7 +165,7 @@ async fn a_budget_of_the_team_holds_for_agents_on_workers() {
     let team = TEAM.replace("name = \"t\"", "name = \"t\"\nmax_parallel = 1\nbudget = { tokens = 1500 }");
     stage.sandbox.write("team.toml", team);
     stage.sandbox.write("go", "");
-    let _worker = stage.worker("a");
+    let _worker = stage.worker("a").await;
     let finished = end(stage.team(&FRESH)).await;
     assert_eq!(finished.code, Some(11), "{}{}", finished.stdout, finished.stderr);
     let result = stage.result();
