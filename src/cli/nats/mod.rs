@@ -11,6 +11,7 @@
 //! | `decide` | what a node does with a job; pure |
 //! | `node` | the process of `troupe worker` |
 //! | `submit`, `follow`, `followed`, `stop`, `manage` | the client's side: `troupe run --on`, `troupe runs … --on` |
+//! | `live` | `troupe top --on`, `troupe attach --on` |
 //! | `place` | the agent's side: its session goes to the server |
 
 #[cfg(feature = "nats")]
@@ -27,6 +28,8 @@ pub mod flags;
 mod follow;
 #[cfg(feature = "nats")]
 mod followed;
+#[cfg(feature = "nats")]
+pub mod live;
 #[cfg(feature = "nats")]
 pub mod manage;
 #[cfg(not(feature = "nats"))]
