@@ -86,6 +86,14 @@ impl FamilyBoard {
         }
     }
 
+    /// Looks for the sessions of a parent's children beside that of the parent: where both were brought from another
+    /// machine, the notes have the places of that one.
+    pub fn beside(&self, parent: &SiblingId, parent_file: &Path) {
+        let mut members = self.lock();
+        let children = members.iter_mut().filter(|(id, _)| id.parent().as_ref() == Some(parent));
+        children.for_each(|(_, member)| member.move_beside(parent_file));
+    }
+
     /// Looks whether `parent` may spawn this, and gives it a place.
     ///
     /// # Errors

@@ -290,6 +290,7 @@ impl AgentShared {
         start: FamilyStart,
     ) -> Arc<Self> {
         let kin = Kin::root(&id, start, &place.store.view());
+        place.find_children(&kin);
         let shared = Self::with(id, config, place, selection, kin);
         let asker = Arc::downgrade(&shared);
         shared.config.questions.register(&shared.id, move |event| {

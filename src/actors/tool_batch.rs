@@ -357,7 +357,7 @@ impl BatchState {
         if places.is_empty() {
             return;
         }
-        if let Err(lost) = self.args.shared.place.still_ours() {
+        if let Err(lost) = self.args.shared.place.may_begin() {
             let text = format!("The call was not executed: {lost}.");
             return self.finish_where(|phase| !matches!(phase, Phase::Running { .. } | Phase::Done), &text);
         }

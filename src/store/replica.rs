@@ -23,4 +23,10 @@ pub trait Replica: Send + Sync + fmt::Debug {
 
     /// Cancelled as soon as it is known that another process owns the session.
     fn lost(&self) -> &CancellationToken;
+
+    /// Whether something may begin now that nobody else could take back. False also when the ownership was not confirmed
+    /// for so long that another process may have it: after this one was stopped for a while, say.
+    fn is_ours(&self) -> bool {
+        !self.lost().is_cancelled()
+    }
 }

@@ -1,6 +1,6 @@
 //! One agent of a family, as the board knows it.
 
-use std::sync::Arc;
+use std::{path::Path, sync::Arc};
 
 use crate::{
     actors::{
@@ -78,6 +78,17 @@ impl Member {
     #[must_use]
     pub fn note(&self) -> &SpawnNote {
         &self.note
+    }
+
+    /// Its session lies in the folder of the sessions of this parent's children, if it did where it was spawned.
+    pub(super) fn move_beside(&mut self, parent_file: &Path) {
+        let own = parent_file.with_extension("agents");
+        let Some(there) = self.note.session_file.as_deref().map(Path::new) else { return };
+        if let (Some(folder), Some(name)) = (there.parent(), there.file_name())
+            && folder.file_name() == own.file_name()
+        {
+            self.note.session_file = Some(own.join(name).display().to_string());
+        }
     }
 
     /// What was asked for.

@@ -39,6 +39,22 @@ fn spawn(parent: &Kin, spec: SiblingSpec) -> Result<SiblingId, String> {
     }
 }
 
+#[test]
+fn sessions_of_children_are_found_where_that_of_their_parent_was_brought() {
+    let check = |there: &str, expected: &str| {
+        let kin = root(SiblingLimits::default());
+        let spec = SiblingSpec { session_file: Some(there.into()), ..SiblingSpec::of_task("go") };
+        let id = spawn(&kin, spec).unwrap();
+        kin.board.beside(&kin.id, Path::new("/new/sessions/p.jsonl"));
+        let found = kin.board.look(&id, |member| member.note().session_file.clone()).unwrap();
+        assert_eq!(found.as_deref(), Some(expected), "{there}");
+    };
+    check("/old/sessions/p.agents/1_s.jsonl", "/new/sessions/p.agents/1_s.jsonl");
+    check("/new/sessions/p.agents/1_s.jsonl", "/new/sessions/p.agents/1_s.jsonl");
+    // Whoever spawned it chose the place.
+    check("/old/elsewhere/1_s.jsonl", "/old/elsewhere/1_s.jsonl");
+}
+
 fn child_of(parent: &Kin, id: &SiblingId) -> Kin {
     let account = parent.board.look(id, |member| member.account.clone()).unwrap();
     Kin::child(parent, &"main".into(), id.clone(), account)

@@ -102,6 +102,7 @@ fn make(parent: &Arc<AgentShared>, note: &SpawnNote, account: Arc<Account>) -> R
     let place = place(parent, note, &kin, &config.cwd.display().to_string())?;
     let view = place.store.view();
     kin.board.restore(&kin.id, &view, &kin.account);
+    place.find_children(&kin);
     let agent = kin.agent(&kin.id);
     let selection = restored(selection, &config, &view);
     if view.is_empty() {

@@ -48,7 +48,9 @@ pub(super) async fn connect(address: &NatsAddress, name: &str, link: &Link) -> R
     }
     match (&address.tls_cert, &address.tls_key) {
         (Some(cert), Some(key)) => {
-            (read(cert)?, read(key)?);
+            for file in [cert, key] {
+                read(file)?;
+            }
             options = options.add_client_certificate(cert.clone(), key.clone()).require_tls(true);
         }
         (None, None) => {}

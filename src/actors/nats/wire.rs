@@ -60,6 +60,8 @@ impl Hub {
         message: &PublishMessage,
     ) -> Result<PublishAck, NatsError> {
         let deadline = Instant::now() + PATIENCE;
+        // What was forbidden before is not about this.
+        drop(self.0.link.take_refusal());
         loop {
             let cause = match self.publish_once(subject.to_owned(), message.clone(), deadline).await {
                 Ok(ack) => return Ok(ack),
@@ -90,6 +92,8 @@ impl Hub {
         F: Future<Output = Result<T, E>>,
     {
         let deadline = Instant::now() + patience;
+        // What was forbidden before is not about this.
+        drop(self.0.link.take_refusal());
         loop {
             let cause = match self.ask_once(deadline, attempt()).await {
                 Ok(answer) => return Ok(answer),
@@ -130,6 +134,26 @@ impl Hub {
             match stream.get_last_raw_message_by_subject(subject).await {
                 Ok(message) => Ok(Some(message)),
                 Err(error) if error.kind() == LastRawMessageErrorKind::NoMessageFound => Ok(None),
+                Err(error) => Err(error),
+            }
+        })
+        .await
+    }
+
+    /// Whether a subject has nothing behind a sequence. The answer is short, whatever the messages are.
+    pub(super) async fn is_last(
+        &self,
+        stream: &str,
+        subject: &str,
+        sequence: u64,
+        patience: Duration,
+    ) -> Result<bool, NatsError> {
+        let stream = &self.stream(stream).await?;
+        self.ask_again("read from the server", patience, || async move {
+            let next = stream.raw_message_builder().sequence(sequence + 1).next_by_subject(subject);
+            match next.send().await {
+                Ok(_) => Ok(false),
+                Err(error) if error.kind() == LastRawMessageErrorKind::NoMessageFound => Ok(true),
                 Err(error) => Err(error),
             }
         })

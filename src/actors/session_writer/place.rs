@@ -10,6 +10,7 @@ use std::{
 };
 
 use crate::{
+    actors::kin::Kin,
     store::{
         SessionStore, Sidecar,
         replica::{Lost, Replica},
@@ -110,6 +111,17 @@ impl SessionPlace {
         }
     }
 
+    /// Whether calls may begin, as far as the session is concerned.
+    ///
+    /// # Errors
+    /// Another process has it, or may have it.
+    pub(in crate::actors) fn may_begin(&self) -> Result<(), Lost> {
+        match &self.replica {
+            Some(replica) if !replica.is_ours() => Err(Lost("another process has it, or may have it".to_owned())),
+            _ => Ok(()),
+        }
+    }
+
     /// Returns when what was written is in the copy that is kept elsewhere, where there is one.
     ///
     /// # Errors
@@ -119,6 +131,14 @@ impl SessionPlace {
         // What lives in memory has no copy.
         let Some(file) = self.store.path() else { return Ok(()) };
         replica.commit(&file).await
+    }
+
+    /// Finds the sessions of the children of `kin`, whose own this is. A session that has a copy elsewhere may come from
+    /// another machine, and theirs with it.
+    pub(in crate::actors) fn find_children(&self, kin: &Kin) {
+        if let (Some(_), Some(file)) = (&self.replica, self.store.path()) {
+            kin.board.beside(&kin.id, &file);
+        }
     }
 
     /// The session's file, existing or planned; none in memory.

@@ -14,6 +14,7 @@ use super::{
         names::run_id,
         wire::{PATIENCE, Refusal},
     },
+    confirmed::Confirmed,
     stamp::{Kind, Stamp},
 };
 use crate::store::replica::Lost;
@@ -34,7 +35,7 @@ pub(super) struct Fence {
     /// The sequence of the last message, which is ours.
     pub(super) last: u64,
     /// When the server last confirmed that the log is ours.
-    pub(super) confirmed: Instant,
+    pub(super) confirmed: Confirmed,
 }
 
 /// Whose the last message is.
@@ -56,7 +57,8 @@ impl Fence {
         let subject = names.subject("log", run_id(run)?);
         let stamp = Stamp { epoch, writer: Uuid::new_v4().simple().to_string(), number: 1, kind: Kind::Taken };
         let (run, stream) = (run.to_owned(), names.log());
-        let mut fence = Self { hub: hub.clone(), stream, subject, run, stamp, last: 0, confirmed: Instant::now() };
+        let confirmed = Confirmed::now(hub.lease_time());
+        let mut fence = Self { hub: hub.clone(), stream, subject, run, stamp, last: 0, confirmed };
         let deadline = Instant::now() + PATIENCE;
         loop {
             let there = hub.last(&fence.stream, &fence.subject, PATIENCE).await?;
@@ -76,7 +78,7 @@ impl Fence {
                     break;
                 }
                 // Whoever has it added something meanwhile.
-                Err(Refusal::Sequence) => continue,
+                Err(Refusal::Sequence) if Instant::now() < deadline => continue,
                 Err(refusal) if Instant::now() >= deadline || refusal == Refusal::TooLarge => {
                     let action = format!("take over the log of run {}", fence.run);
                     return Err(NatsError::Failed { action, cause: format!("{refusal:?}") });
@@ -97,7 +99,7 @@ impl Fence {
         self.stamp.number += 1;
         self.stamp.kind = kind;
         let message = self.stamp.message(payload, self.last);
-        let deadline = self.confirmed + self.hub.lease_time();
+        let deadline = self.confirmed.until();
         loop {
             let cause = match self.hub.publish_once(self.subject.clone(), message.clone(), deadline).await {
                 Ok(ack) => return Ok(self.stored(ack.sequence)),
@@ -123,13 +125,18 @@ impl Fence {
     /// Looks whether the log is still ours; false when the server does not say. That is no reason to believe otherwise, for
     /// the time of a lease.
     pub(super) async fn check(&mut self) -> Result<bool, Lost> {
-        match self.look().await {
+        let found = match self.hub.is_last(&self.stream, &self.subject, self.last, LOOK).await {
+            Ok(true) => Last::Older,
+            Ok(false) => self.look().await,
+            Err(error) => Last::Unknown(error.to_string()),
+        };
+        match found {
             Last::Sent(_) | Last::Older => {
-                self.confirmed = Instant::now();
+                self.confirmed.renew();
                 Ok(true)
             }
             Last::Lost(cause) => Err(Lost(cause)),
-            Last::Unknown(cause) if self.confirmed.elapsed() > self.hub.lease_time() => Err(self.out_of_reach(&cause)),
+            Last::Unknown(cause) if !self.confirmed.counts() => Err(self.out_of_reach(&cause)),
             Last::Unknown(_) => Ok(false),
         }
     }
@@ -164,7 +171,7 @@ impl Fence {
 
     fn stored(&mut self, sequence: u64) -> u64 {
         self.last = sequence;
-        self.confirmed = Instant::now();
+        self.confirmed.renew();
         sequence
     }
 }

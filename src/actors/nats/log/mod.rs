@@ -7,12 +7,13 @@
 //! | file | what |
 //! |---|---|
 //! | [`frame`], [`stamp`] | what a message has inside, and what it says beside that |
-//! | [`fence`] | how one is added, and who cannot |
+//! | [`fence`], [`confirmed`] | how one is added, and who cannot |
 //! | [`tail`] | what files have that was not shipped yet |
 //! | [`shipper`] | the task that owns a log |
 //! | [`history`], [`files`] | from messages to files |
 //! | [`snapshot`] | all files in one piece |
 
+mod confirmed;
 mod fence;
 mod files;
 mod frame;
@@ -36,6 +37,7 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 
 use self::{
+    confirmed::Confirmed,
     fence::Fence,
     files::Files,
     shipper::{Ask, Shipper},
@@ -52,6 +54,7 @@ use crate::store::{
 pub struct SessionLog {
     asks: mpsc::UnboundedSender<Ask>,
     lost: CancellationToken,
+    confirmed: Confirmed,
 }
 
 impl SessionLog {
@@ -75,6 +78,7 @@ impl SessionLog {
         let found = history::files(hub, run, fence.last).await?;
         let (files, pointers) = found.unwrap_or_default();
         let shipped = write(folder, files).await?;
+        let confirmed = fence.confirmed.clone();
         let (asks, receiver) = mpsc::unbounded_channel();
         let lost = CancellationToken::new();
         let shipper = Shipper {
@@ -96,7 +100,7 @@ impl SessionLog {
             shipper.run(receiver, taken).await;
             guard.disarm();
         });
-        Ok(Self { asks, lost })
+        Ok(Self { asks, lost, confirmed })
     }
 
     /// Makes the files below `folder` what the log says right now, without taking it over. True when there is a log.
@@ -141,6 +145,10 @@ impl Replica for SessionLog {
 
     fn lost(&self) -> &CancellationToken {
         &self.lost
+    }
+
+    fn is_ours(&self) -> bool {
+        !self.lost.is_cancelled() && self.confirmed.counts()
     }
 }
 

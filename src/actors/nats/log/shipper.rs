@@ -10,12 +10,12 @@ use std::{
 use futures_util::StreamExt as _;
 use tokio::{
     sync::{mpsc, oneshot},
-    time::{Instant, MissedTickBehavior, interval},
+    time::{MissedTickBehavior, interval},
 };
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    super::{Hub, NatsError, link::LinkState},
+    super::{Hub, NatsError},
     fence::Fence,
     frame::pack,
     history::Pointer,
@@ -35,6 +35,16 @@ pub(super) enum Ask {
     Stored(Result<Pointer, NatsError>),
 }
 
+/// Who waits for a snapshot.
+type Waiting = Vec<oneshot::Sender<Result<(), NatsError>>>;
+
+/// A snapshot that is being stored.
+pub(super) struct Storing {
+    waiting: Waiting,
+    /// What the log had grown by when it was begun.
+    grown: u64,
+}
+
 /// See the module.
 pub(super) struct Shipper {
     pub(super) hub: Hub,
@@ -49,8 +59,8 @@ pub(super) struct Shipper {
     pub(super) me: mpsc::WeakUnboundedSender<Ask>,
     /// Bytes that the log has beyond the last snapshot.
     pub(super) grown: u64,
-    /// Who waits for the snapshot that is being stored, and what the log had grown by when it was begun.
-    pub(super) storing: Option<(Vec<oneshot::Sender<Result<(), NatsError>>>, u64)>,
+    /// The snapshot that is being stored.
+    pub(super) storing: Option<Storing>,
     /// Why the log is lost.
     pub(super) cause: Option<Lost>,
 }
@@ -81,7 +91,9 @@ impl Shipper {
                         link = now;
                     }
                 }
-                _ = tick.tick(), if self.cause.is_none() => self.watch(link),
+                _ = tick.tick(), if self.cause.is_none() => {
+                    self.check().await;
+                }
             }
         }
     }
@@ -93,18 +105,6 @@ impl Shipper {
             self.lose(lost);
             true
         })
-    }
-
-    /// A connection that stands would have told us of a new owner. One that does not is a partition, in which the lease
-    /// ends.
-    fn watch(&mut self, known: LinkState) {
-        let now = self.hub.0.link.now();
-        if now.up && now.times == known.times {
-            self.fence.confirmed = Instant::now();
-        } else if self.fence.confirmed.elapsed() > self.hub.lease_time() {
-            let lost = self.fence.out_of_reach("there is no connection");
-            self.lose(lost);
-        }
     }
 
     fn lose(&mut self, lost: Lost) {
@@ -170,16 +170,16 @@ impl Shipper {
     }
 
     /// Begins to store all files in one piece, beside the work.
-    fn store(&mut self, waiting: Vec<oneshot::Sender<Result<(), NatsError>>>) {
+    fn store(&mut self, waiting: Waiting) {
         if let Some(lost) = &self.cause {
             let refused = |to: oneshot::Sender<_>| drop(to.send(Err(NatsError::Lost(lost.clone()))));
             return waiting.into_iter().for_each(refused);
         }
-        if let Some((already, _)) = &mut self.storing {
+        if let Some(storing) = &mut self.storing {
             // What has changed since it was begun stays in the log.
-            return already.extend(waiting);
+            return storing.waiting.extend(waiting);
         }
-        self.storing = Some((waiting, self.grown));
+        self.storing = Some(Storing { waiting, grown: self.grown });
         let (hub, run, folder, shipped) =
             (self.hub.clone(), self.run.clone(), self.folder.clone(), self.shipped.clone());
         let (covers, me) = (self.fence.last, self.me.clone());
@@ -194,7 +194,7 @@ impl Shipper {
 
     /// Makes a snapshot the one that counts.
     async fn stored(&mut self, stored: Result<Pointer, NatsError>) {
-        let Some((waiting, grown)) = self.storing.take() else { return };
+        let Some(Storing { waiting, grown }) = self.storing.take() else { return };
         let result = match (stored, &self.cause) {
             (Err(error), _) => Err(error),
             (Ok(_), Some(lost)) => Err(NatsError::Lost(lost.clone())),

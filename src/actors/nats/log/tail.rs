@@ -61,7 +61,10 @@ impl Difference {
     }
 
     fn session(&mut self, folder: &Path, name: &str, before: Option<&Shipped>) -> io::Result<()> {
-        let Some(file) = open(&folder.join(name))? else { return Ok(self.removed(name, before)) };
+        let Some(file) = open(&folder.join(name))? else {
+            self.removed(name, before);
+            return Ok(());
+        };
         let meta = file.metadata()?;
         let (len, id, name) = (meta.len(), (meta.dev(), meta.ino()), name.to_owned());
         match before {
@@ -90,7 +93,10 @@ impl Difference {
     fn journal(&mut self, folder: &Path, name: &str, before: Option<&Shipped>) -> io::Result<()> {
         let bytes: Bytes = match regular_file::read(&folder.join(name)) {
             Ok(bytes) => bytes.into(),
-            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(self.removed(name, before)),
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                self.removed(name, before);
+                return Ok(());
+            }
             Err(error) => return Err(error),
         };
         let file = name.to_owned();

@@ -225,3 +225,70 @@ async fn a_log_that_has_grown_is_stored_in_one_piece_by_itself() {
     next.append("s.jsonl", b"more");
     assert!(next.commit("s.jsonl").await.unwrap_err().to_string().contains("was removed"));
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn zz_measure() {
+    let Some(server) = Server::start().await else { return };
+    let hub = server.hub().await;
+    let m = Machine::take(&hub, "run", 1).await.unwrap();
+    let mut t = Vec::new();
+    use std::io::Write as _;
+    let mut f = fs::File::create(m.session("s.jsonl")).unwrap();
+    for _ in 0..2000 {
+        f.write_all(&[b'x'; 1000]).unwrap();
+        let b = std::time::Instant::now();
+        m.log.commit(&m.session("s.jsonl")).await.unwrap();
+        t.push(b.elapsed());
+    }
+    t.sort();
+    println!("commit 1 kB: p50 {:?} p99 {:?}", t[1000], t[1980]);
+    let b = std::time::Instant::now();
+    for _ in 0..2000 {
+        m.log.commit(&m.session("s.jsonl")).await.unwrap();
+    }
+    println!("commit of nothing: {:?}", b.elapsed() / 2000);
+    let b = std::time::Instant::now();
+    let n = Machine::take(&hub, "run", 2).await.unwrap();
+    println!("take of 2000 messages, 2 MB: {:?}", b.elapsed());
+    fs::write(n.session("big.jsonl"), vec![b'y'; 64 << 20]).unwrap();
+    let b = std::time::Instant::now();
+    n.commit("big.jsonl").await.unwrap();
+    println!("commit of 64 MB: {:?}", b.elapsed());
+    let b = std::time::Instant::now();
+    n.log.snapshot().await.unwrap();
+    println!("snapshot of 66 MB: {:?}", b.elapsed());
+    let b = std::time::Instant::now();
+    let n = Machine::take(&hub, "run", 3).await.unwrap();
+    println!("take of the snapshot: {:?}", b.elapsed());
+    let mut tasks = Vec::new();
+    let b = std::time::Instant::now();
+    for i in 0..16 {
+        let (log, file) = (n.log.clone(), n.session(&format!("k{i}.jsonl")));
+        tasks.push(tokio::spawn(async move {
+            let mut f = fs::File::create(&file).unwrap();
+            for _ in 0..500 {
+                f.write_all(&[b'x'; 1000]).unwrap();
+                log.commit(&file).await.unwrap();
+            }
+        }));
+    }
+    for t in tasks {
+        t.await.unwrap();
+    }
+    println!("16 sessions, 500 commits each: {:?}, {} commits/s", b.elapsed(), 8000.0 / b.elapsed().as_secs_f64());
+    let sink = hub.publish_events("run", 1).unwrap();
+    let line = "x".repeat(300);
+    let b = std::time::Instant::now();
+    for _ in 0..50_000 {
+        sink.line(&line).await;
+    }
+    sink.flush().await;
+    println!("50000 lines of 300 B: {:?}", b.elapsed());
+    let mut e = hub.events("run", true).await.unwrap();
+    let b = std::time::Instant::now();
+    let mut c = 0;
+    while e.next_stored().await.unwrap().is_some() {
+        c += 1;
+    }
+    println!("read {c}: {:?}", b.elapsed());
+}

@@ -49,6 +49,18 @@ const USER: [&str; 2] = [
 ];
 
 #[tokio::test]
+async fn a_file_of_credentials_opens_the_door_of_an_operators_server() {
+    // An operator, an account and a user who exist nowhere but here.
+    let fixtures = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/nats");
+    let operator = fs::read_to_string(fixtures.join("operator.conf")).unwrap();
+    let Some(server) = Server::with(&operator).await else { return };
+    let address = NatsAddress { credentials: Some(fixtures.join("worker.creds")), ..at(&server, "") };
+    connect(&address).await.unwrap().put("run", "spec", &1).await.unwrap();
+    let error = connect(&at(&server, "")).await.unwrap_err();
+    assert!(matches!(error, NatsError::Refused { .. }), "{error}");
+}
+
+#[tokio::test]
 async fn a_server_that_is_nowhere_and_files_that_are_not_there_are_named() {
     let Some(server) = Server::start().await else { return };
     let error = connect(&NatsAddress::parse(&nowhere()).unwrap()).await.unwrap_err().to_string();

@@ -1,6 +1,6 @@
 //! Questions to a run.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::super::{NatsError, testing::Server};
 use crate::actors::testing::within;
@@ -36,12 +36,10 @@ async fn a_question_is_answered_from_wherever_the_run_is() {
 async fn a_run_that_is_nowhere_is_known_at_once() {
     let Some(server) = Server::start().await else { return };
     let hub = server.hub().await;
-    let begun = Instant::now();
     assert_eq!(hub.ask("run", b"state", LIMIT).await, Err(NatsError::NoOne));
     let requests = hub.serve("run").await.unwrap();
     drop(requests);
     within("nobody", async { while hub.ask("run", b"state", LIMIT).await != Err(NatsError::NoOne) {} }).await;
-    assert!(begun.elapsed() < LIMIT);
 }
 
 #[tokio::test]

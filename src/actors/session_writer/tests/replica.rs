@@ -149,7 +149,8 @@ async fn calls_begin_when_the_copy_has_what_explains_them() {
     let names: Vec<_> = began.iter().map(|(name, ..)| *name).collect();
     assert_eq!(names, ["writes", "reads"]);
     assert!(began[0].1.contains("\"places\":[0]"), "marked before it began: {}", began[0].1);
-    assert_eq!((scene.shown(), scene.copied()), (6, 6));
+    // The system prompt, the prompt, two calls with their results, the answer.
+    assert_eq!((scene.shown(), scene.copied()), (7, 7));
     assert!(scene.copy.text(&sidecar::path_of(&scene.file)).is_empty(), "the trace has settled");
 }
 

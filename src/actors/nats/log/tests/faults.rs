@@ -28,7 +28,8 @@ async fn a_lost_acknowledgement_neither_doubles_nor_loses_a_change() {
     assert_eq!(server.messages(&direct, "troupe_log").await, before + rounds);
     let next = Machine::take(&direct, "run", 2).await.unwrap();
     assert_eq!(contents(next.dir.path()), contents(machine.dir.path()));
-    assert!(machine.commit("s.jsonl").await.is_err() || machine.log.lost().is_cancelled());
+    machine.append("s.jsonl", b"too late\n");
+    assert!(machine.commit("s.jsonl").await.is_err());
 }
 
 #[tokio::test]
@@ -77,11 +78,13 @@ async fn a_server_that_stays_away_ends_the_ownership_with_the_lease() {
     let hub = proxy.hub_with(Limits { lease: Duration::from_millis(600), ..Limits::default() }).await;
     let idle = Machine::take(&hub, "idle", 1).await.unwrap();
     let busy = Machine::take(&hub, "busy", 1).await.unwrap();
+    assert!(idle.log.is_ours());
     proxy.close();
     busy.append("s.jsonl", b"1\n");
     let lost = busy.commit("s.jsonl").await.unwrap_err();
     assert!(lost.to_string().contains("took nothing for 0.6 s"), "{lost}");
     within("word of it", idle.log.lost().cancelled()).await;
+    assert!(!idle.log.is_ours() && !busy.log.is_ours());
     // What was never acknowledged is not there for the next one, and what is queued is not sent later.
     proxy.open();
     until("connection", || hub.is_connected().then_some(())).await;
