@@ -20,6 +20,11 @@ use super::{
     subcommand::{self, Subcommand},
     team, undo,
 };
+#[cfg(not(feature = "nats"))]
+use super::{
+    live::args::{AttachArgs, TopArgs},
+    nats::flags::NatsFlags,
+};
 use crate::{
     actors::front::{stdout::keep_for_records, voice},
     extensions::ExtensionRegistry,
@@ -86,6 +91,13 @@ fn run_subcommand(environment: &Environment, command: Subcommand, extensions: Ex
         #[cfg(not(feature = "nats"))]
         Subcommand::RunsOn(..) | Subcommand::Worker(_) => fail(nats::missing::TEXT),
         Subcommand::Team(command) => team::run(environment, command, &extensions),
+        #[cfg(feature = "nats")]
+        Subcommand::Top(args) if args.nats.on.is_some() => nats::live::top(environment, &args),
+        #[cfg(feature = "nats")]
+        Subcommand::Attach(args) if args.nats.on.is_some() => nats::live::attach(environment, &args),
+        #[cfg(not(feature = "nats"))]
+        Subcommand::Top(TopArgs { nats: NatsFlags { on: Some(_), .. }, .. })
+        | Subcommand::Attach(AttachArgs { nats: NatsFlags { on: Some(_), .. }, .. }) => fail(nats::missing::TEXT),
         Subcommand::Top(args) => live::top::run(environment, &args),
         Subcommand::Attach(args) => live::attach::run(environment, &args),
     }

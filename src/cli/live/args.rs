@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
-use crate::cli::subcommand::{Parsed, Subcommand, option, usage, wrong};
+use crate::cli::{
+    nats::flags::NatsFlags,
+    subcommand::{Parsed, Subcommand, option, usage, wrong},
+};
 
 const TOP: &str = "troupe top [PID|RUN] [--once] [--json] [--interval SECONDS]
 
@@ -11,13 +14,15 @@ were started again, tokens, cost.
   PID|RUN             only this process, or the worker of this run
   --once              once, instead of again and again; also when the output is no terminal
   --json              as JSON: one object a look
-  --interval SECONDS  between two looks, 1 by default";
+  --interval SECONDS  between two looks, 1 by default
+  --on URL            the runs that a NATS server has, wherever they work (docs/workers.md)";
 
 const ATTACH: &str = "troupe attach [PID|RUN]
 
 Shows what another Troupe does, as lines, and sends it what is typed: it reads it at its next step.
   PID|RUN  the process, or the run; may be left out when there is only one
   /stop    stops what it does; /quit, ctrl+d and ctrl+c leave it at work
+  --on URL a run that a NATS server has, wherever it works (docs/workers.md)
 When standard input is no terminal, its lines are requests in JSON, as for --mode rpc, and the output has the records.";
 
 /// The shortest time between two looks.
@@ -34,6 +39,8 @@ pub struct TopArgs {
     pub json: bool,
     /// The time between two looks.
     pub interval: Duration,
+    /// The server, when runs on one are meant.
+    pub nats: NatsFlags,
 }
 
 /// `troupe attach`.
@@ -41,12 +48,18 @@ pub struct TopArgs {
 pub struct AttachArgs {
     /// This process or run.
     pub which: Option<String>,
+    /// The server, when a run on one is meant.
+    pub nats: NatsFlags,
 }
 
 /// Reads the words behind `top`.
 pub fn top(rest: &[&str]) -> Parsed {
-    let mut args = TopArgs { which: None, once: false, json: false, interval: Duration::from_secs(1) };
-    let mut words = rest.iter();
+    let (nats, left) = match taken(rest, TOP) {
+        Ok(taken) => taken,
+        Err(parsed) => return parsed,
+    };
+    let mut args = TopArgs { which: None, once: false, json: false, interval: Duration::from_secs(1), nats };
+    let mut words = left.iter().map(String::as_str);
     while let Some(word) = words.next() {
         let (name, inline) = option(word);
         match name {
@@ -54,7 +67,7 @@ pub fn top(rest: &[&str]) -> Parsed {
             "--once" => args.once = true,
             "--json" => args.json = true,
             "--interval" => {
-                let given = inline.or_else(|| words.next().copied()).and_then(|text| text.parse::<f64>().ok());
+                let given = inline.or_else(|| words.next()).and_then(|text| text.parse::<f64>().ok());
                 let Some(seconds) = given.filter(|seconds| (SHORTEST..=3_600.0).contains(seconds)) else {
                     return wrong(format!("--interval needs seconds from {SHORTEST} to 3600."), TOP);
                 };
@@ -70,13 +83,24 @@ pub fn top(rest: &[&str]) -> Parsed {
 
 /// Reads the words behind `attach`.
 pub fn attach(rest: &[&str]) -> Parsed {
-    match rest {
+    let (nats, left) = match taken(rest, ATTACH) {
+        Ok(taken) => taken,
+        Err(parsed) => return parsed,
+    };
+    let left: Vec<&str> = left.iter().map(String::as_str).collect();
+    match left.as_slice() {
         ["-h" | "--help", ..] => usage(ATTACH),
-        [] => Ok(Subcommand::Attach(AttachArgs::default())),
+        [] => Ok(Subcommand::Attach(AttachArgs { which: None, nats })),
         [word, ..] if word.starts_with('-') => wrong(format!("Unknown option {word} for \"attach\"."), ATTACH),
-        [which] => Ok(Subcommand::Attach(AttachArgs { which: Some((*which).to_owned()) })),
+        [which] => Ok(Subcommand::Attach(AttachArgs { which: Some((*which).to_owned()), nats })),
         [_, word, ..] => wrong(format!("attach takes one process or run, not {word} too."), ATTACH),
     }
+}
+
+/// The flags that say where the server is, and the other words; else what is wrong with them.
+fn taken(rest: &[&str], usage: &'static str) -> Result<(NatsFlags, Vec<String>), Parsed> {
+    let words: Vec<String> = rest.iter().map(|word| (*word).to_owned()).collect();
+    NatsFlags::take(&words).map_err(|reason| wrong(reason, usage))
 }
 
 #[cfg(test)]
@@ -87,7 +111,7 @@ mod tests {
     #[test]
     fn words_are_read_or_refused_with_the_usage() {
         let words = |line: &'static str| line.split_whitespace().collect::<Vec<_>>();
-        let args = TopArgs { which: None, once: false, json: false, interval: Duration::from_secs(1) };
+        let args = TopArgs { which: None, once: false, json: false, interval: Duration::from_secs(1), nats: NatsFlags::default() };
         for (line, expected) in [
             ("", args.clone()),
             ("--once --json", TopArgs { once: true, json: true, ..args.clone() }),
@@ -103,7 +127,9 @@ mod tests {
             assert_eq!(top(&words(line)), Ok(Subcommand::Top(expected)), "{line}");
         }
         let which = Some("42".to_owned());
-        assert_eq!(attach(&["42"]), Ok(Subcommand::Attach(AttachArgs { which })));
+        assert_eq!(attach(&["42"]), Ok(Subcommand::Attach(AttachArgs { which, ..AttachArgs::default() })));
+        let on = attach(&["42", "--on", "nats://h"]);
+        assert!(matches!(on, Ok(Subcommand::Attach(args)) if args.nats.on.is_some() && args.which.is_some()));
         for parsed in [
             top(&["--interval", "0"]),
             top(&["--interval"]),

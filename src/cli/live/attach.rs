@@ -59,8 +59,8 @@ fn talk(found: Found) -> io::Result<()> {
     ))?;
     client.send(&json!({"type": "subscribe"}))?;
     let lines = client.into_lines()?;
-    let typed = lines.get_ref().try_clone()?;
-    thread::spawn(move || send_typed(typed));
+    let stream = lines.get_ref().try_clone()?;
+    thread::spawn(move || send_typed(stream));
     for line in lines.lines() {
         let record: Value = serde_json::from_str(&line?).unwrap_or_default();
         if let Some(words) = words(&record) {
@@ -70,14 +70,34 @@ fn talk(found: Found) -> io::Result<()> {
     write_out("The connection is closed.\n")
 }
 
+/// What a typed line means.
+pub enum Typed {
+    /// Nothing.
+    Nothing,
+    /// Leave it at work.
+    Quit,
+    /// This request.
+    Request(Value),
+}
+
+/// What a typed line means.
+#[must_use]
+pub fn typed(line: &str) -> Typed {
+    match line.trim() {
+        "" => Typed::Nothing,
+        "/quit" => Typed::Quit,
+        "/stop" => Typed::Request(json!({"type": "abort"})),
+        text => Typed::Request(json!({"type": "prompt", "message": text, "streamingBehavior": "steer"})),
+    }
+}
+
 /// Sends what is typed, until there is no more: then the connection is ended.
 fn send_typed(mut stream: UnixStream) {
     for line in io::stdin().lock().lines().map_while(Result::ok) {
-        let request = match line.trim() {
-            "" => continue,
-            "/quit" => break,
-            "/stop" => json!({"type": "abort"}),
-            text => json!({"type": "prompt", "message": text, "streamingBehavior": "steer"}),
+        let request = match typed(&line) {
+            Typed::Nothing => continue,
+            Typed::Quit => break,
+            Typed::Request(request) => request,
         };
         if stream.write_all(format!("{request}\n").as_bytes()).is_err() {
             return;

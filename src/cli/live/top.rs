@@ -30,16 +30,26 @@ const CLEAR_BELOW: &str = "\u{1b}[J";
 /// Shows the live supervision tree, again and again when a person looks.
 #[must_use]
 pub fn run(environment: &Environment, args: &TopArgs) -> Exit {
-    let is_terminal = io::stdout().is_terminal();
-    let once = args.once || (!is_terminal && !args.json);
-    loop {
+    show(args, || {
         let found = processes(&environment.user_dir, args.which.as_deref());
         if let Some(which) = args.which.as_ref().filter(|_| found.is_empty()) {
-            return fail(&format!(
+            return Err(format!(
                 "no process and no run {which} of this user offers a control socket; `troupe top` lists them"
             ));
         }
-        let all: Vec<Supervision> = found.into_iter().map(|found| found.supervision).collect();
+        Ok(found.into_iter().map(|found| found.supervision).collect())
+    })
+}
+
+/// Shows what `look` finds, as often as the words ask for.
+pub fn show(args: &TopArgs, mut look: impl FnMut() -> Result<Vec<Supervision>, String>) -> Exit {
+    let is_terminal = io::stdout().is_terminal();
+    let once = args.once || (!is_terminal && !args.json);
+    loop {
+        let all = match look() {
+            Ok(all) => all,
+            Err(text) => return fail(&text),
+        };
         let written = match (args.json, once) {
             (true, _) => write_out(&format!("{}\n", json!({ "processes": all }))),
             (false, true) => write_out(&format!("{}\n", table::lines(&all).join("\n"))),

@@ -74,7 +74,11 @@ fn manage(
     })
 }
 
-async fn find(client: &Client, id: &str) -> Result<String, OnError> {
+/// The run that is meant by its id or the beginning of one.
+///
+/// # Errors
+/// There is none, or there are several.
+pub async fn find(client: &Client, id: &str) -> Result<String, OnError> {
     Ok(pick(&client.hub.runs(SPEC).await?, id)?)
 }
 

@@ -12,6 +12,7 @@
 //! | `node` | the process of `troupe worker` |
 //! | `submit`, `follow`, `followed`, `stop`, `manage` | the client's side: `troupe run --on`, `troupe runs … --on` |
 //! | `seats` | agents of a team as runs: `troupe team run --on` |
+//! | `live` | `troupe top --on`, `troupe attach --on` |
 //! | `place` | the agent's side: its session goes to the server |
 
 #[cfg(feature = "nats")]
@@ -28,6 +29,8 @@ pub mod flags;
 mod follow;
 #[cfg(feature = "nats")]
 mod followed;
+#[cfg(feature = "nats")]
+pub mod live;
 #[cfg(feature = "nats")]
 pub mod manage;
 #[cfg(not(feature = "nats"))]
