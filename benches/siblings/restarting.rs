@@ -1,6 +1,9 @@
 //! How long a loop that crashed is away.
 
-use std::time::Duration;
+use std::{
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use serde_json::json;
 use tempfile::TempDir;
@@ -21,7 +24,7 @@ const ENTRIES: usize = 10_000;
 const SESSIONS: usize = 8;
 
 /// A session of a user who asks for the same again and again.
-fn file(root: &TempDir) -> std::path::PathBuf {
+fn file(root: &TempDir) -> PathBuf {
     let path = root.path().join("session.jsonl");
     let new = NewSession::in_folder(&root.path().join("project"));
     let store = SessionStore::open(&path, new).expect("a session").store;
@@ -38,6 +41,19 @@ fn file(root: &TempDir) -> std::path::PathBuf {
     path
 }
 
+/// Opens the session. The one before may not have let go of its file yet.
+async fn opened(root: &TempDir, script: &Path, file: &Path) -> Session {
+    for _ in 0..100 {
+        let script = script.to_owned();
+        let builder = builder(root).model("troupe/script").configure(|args| args.script = Some(script));
+        if let Ok(session) = builder.session_file(file).start().await {
+            return session;
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    panic!("the session cannot be opened");
+}
+
 async fn answers(session: &Session) {
     while let Err(error) = session.command(Command::WaitIdle).await {
         assert_eq!(error, CommandError::Lost);
@@ -52,9 +68,7 @@ pub async fn restart(root: &TempDir) {
     let file = file(root);
     let mut times = Vec::new();
     for _ in 0..SESSIONS {
-        let script = script.clone();
-        let builder = builder(root).model("troupe/script").configure(|args| args.script = Some(script));
-        let session = builder.session_file(&file).start().await.expect("a session");
+        let session = opened(root, &script, &file).await;
         answers(&session).await;
         assert!(session.tree().is_some_and(|tree| tree.entries().count() >= ENTRIES), "it is the long session");
         let turn_loop = Gauge::all().into_iter().find(|(_, gauge)| gauge.kind == "TurnLoop").expect("a loop").1;

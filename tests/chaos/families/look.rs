@@ -119,12 +119,10 @@ fn ends(session: &TreeView) -> Result<Vec<(SiblingId, String)>, String> {
             }
             Some(Note::Task(note)) => drop(begun.insert((note.id, note.task))),
             Some(Note::End(end)) => once(&mut ended, end.id.clone(), end.task, "ends")?,
-            Some(Note::Gone(note)) => {
-                if !gone.insert(note.id.clone()) {
-                    return Err(format!("{} is gone twice", note.id));
-                }
+            Some(Note::Gone(note)) if !gone.insert(note.id.clone()) => {
+                return Err(format!("{} is gone twice", note.id));
             }
-            None => {}
+            Some(Note::Gone(_)) | None => {}
         }
         if let EntryBody::Usage { kind, note: Some(note), .. } = &entry.body
             && kind == "agent"
