@@ -262,3 +262,29 @@ async fn fc_096_a_question_of_a_sibling_goes_to_the_client_and_is_denied_where_n
     assert_eq!(waited["data"]["ends"][0]["outcome"]["kind"], "done", "{waited}");
     assert!(sandbox.exists("made"));
 }
+
+#[tokio::test]
+async fn a_prompt_to_a_session_whose_model_is_still_to_hear_of_an_end_is_answered_and_the_end_is_told_once() {
+    let gate = Gate::closed();
+    let mut script = replies([calls([spawn(json!({"background": true}))]), text("waiting"), text("heard")]);
+    let held = gate.clone();
+    let parent = move |request: &Request| {
+        if request.roles().contains(&"tool") {
+            gate.open();
+        }
+        script(request)
+    };
+    let sandbox = family(parent, replies([text("from the child").begin_at(&held)])).await;
+    assert_eq!(sandbox.run(&["--siblings", "-p", "go"]).await.code, Some(0));
+    // The session as it was when the end was noted, and the process died.
+    let file = sandbox.session_file();
+    let lines = std::fs::read_to_string(&file).unwrap();
+    let told = lines.lines().position(|line| line.contains("\"customType\":\"agents\"")).unwrap();
+    let noted: String = lines.lines().take(told).map(|line| format!("{line}\n")).collect();
+    assert!(noted.contains("agent_end"), "{noted}");
+    std::fs::write(&file, noted).unwrap();
+    let finished = sandbox.run(&["--siblings", "--continue", "-p", "and now?"]).await;
+    assert_eq!((finished.code, finished.stdout.as_str()), (Some(0), "heard\n"), "{}", finished.stderr);
+    let last = sandbox.server.last().all_text();
+    assert_eq!((last.matches("from the child").count(), last.matches("and now?").count()), (1, 1), "{last}");
+}

@@ -7,14 +7,11 @@
 
 use serde_json::Value;
 
+use super::branch_news::BranchNews;
 use crate::{
-    protocol::{AgentMessage, Content, EntryBody},
-    store::tree::TreeView,
+    protocol::{Content, EntryBody},
     tools::jobs::{self, JobBoard, described, running_details, running_in},
 };
-
-/// The kind of the messages.
-const KIND: &str = "jobs";
 
 /// The jobs that the branch believes to run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -25,35 +22,27 @@ pub struct JobNews {
     compacted: bool,
 }
 
-impl JobNews {
-    /// What a branch tells.
-    #[must_use]
-    pub fn of(tree: &TreeView) -> Self {
-        let mut news = Self::default();
-        tree.job_entries().iter().for_each(|entry| news.read(&entry.entry().body));
-        news
+impl BranchNews for JobNews {
+    const KIND: &'static str = "jobs";
+
+    fn is_told_by(tool: &str) -> bool {
+        tool == jobs::NAME
     }
 
-    /// Takes in the next entry of the branch.
-    pub fn read(&mut self, body: &EntryBody) {
-        let details: Option<&Value> = match body {
-            EntryBody::Message { message: AgentMessage::ToolResult(result) } if result.tool_name == jobs::NAME => {
-                result.details.as_ref()
-            }
-            EntryBody::CustomMessage { custom_type, details, .. } if custom_type == KIND => details.as_ref(),
-            EntryBody::Compaction { .. } => {
-                self.compacted = true;
-                None
-            }
-            _ => None,
-        };
-        let Some(running) = details.and_then(running_in) else { return };
+    fn take(&mut self, details: &Value) {
+        let Some(running) = running_in(details) else { return };
         let numbers = running.iter().filter_map(|(id, _)| id.strip_prefix("job-")?.parse().ok());
         self.last_number = numbers.fold(self.last_number, usize::max);
         self.believed = running;
         self.compacted = false;
     }
 
+    fn compacted(&mut self) {
+        self.compacted = true;
+    }
+}
+
+impl JobNews {
     /// The highest number of a job that the branch names; 0 when it names none.
     #[must_use]
     pub fn last_number(&self) -> usize {
@@ -80,7 +69,7 @@ impl JobNews {
             lines.join("\n")
         );
         Some(EntryBody::CustomMessage {
-            custom_type: KIND.to_owned(),
+            custom_type: Self::KIND.to_owned(),
             content: Content::Text(text),
             display: true,
             details: Some(running_details(board)),
@@ -95,7 +84,10 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::{protocol::ToolResultMessage, tools::jobs::JobEnd};
+    use crate::{
+        protocol::{AgentMessage, ToolResultMessage},
+        tools::jobs::JobEnd,
+    };
 
     fn result(tool: &str, ids: &[&str]) -> EntryBody {
         let jobs: Vec<_> = ids.iter().map(|id| json!({"id": id, "command": "make"})).collect();

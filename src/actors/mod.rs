@@ -14,7 +14,7 @@
 //! | [`team`] | agents that work by a plan that stands in a file |
 //! | `nats` | runs on any machine (feature `nats`) |
 //! | [`front`] | those who give agents work and show what they do |
-//! | [`turn`], [`turn_io`], [`queues`], [`batch`], [`retry`], [`rounds`], [`resume`], [`route_facts`], [`job_news`], [`navigation`], [`restart`] | pure: the turn loop's machine and its parts, the restart policy |
+//! | [`turn`], [`turn_io`], [`queues`], [`batch`], [`retry`], [`rounds`], [`resume`], [`route_facts`], [`branch_news`], [`job_news`], [`navigation`], [`restart`], [`json_answer`] | pure: the turn loop's machine and its parts, the restart policy |
 //! | [`supervision`] | the live tree of actors and agents, for those who show it |
 //! | [`address`], [`reply`], [`spawn`], [`subscriber`], [`shared`], [`trace`] | how actors are addressed, answered, started and watched; what those of an agent share |
 
@@ -24,6 +24,7 @@ pub mod agent;
 pub mod agent_factory;
 pub mod asker;
 pub mod batch;
+pub mod branch_news;
 pub mod call_guard;
 pub mod call_watch;
 pub mod chain;
@@ -45,6 +46,7 @@ pub mod input_guard;
 pub mod job_news;
 pub mod job_worker;
 pub mod jobs;
+pub mod json_answer;
 pub mod kin;
 #[cfg(feature = "nats")]
 pub mod nats;

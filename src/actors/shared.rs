@@ -13,6 +13,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 
 use super::{
     address::{Recipient, Slot},
+    branch_news::BranchNews,
     chain::{Asking, Chain},
     compactor::CompactorMsg,
     event_bus::{self, BusMsg},

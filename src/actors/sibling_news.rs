@@ -8,20 +8,17 @@ use std::collections::HashSet;
 
 use serde_json::{Value, json};
 
-use super::family_board::FamilyBoard;
+use super::{branch_news::BranchNews, family_board::FamilyBoard};
 use crate::{
     protocol::{
-        AgentMessage, Content, EntryBody,
+        Content, EntryBody,
         message::CustomMessage,
         sibling::{SiblingEnd, SiblingId},
         time::now_ms,
     },
-    store::{jsonl::kind::AGENT_TOOLS, tree::TreeView},
+    store::jsonl::kind::AGENT_TOOLS,
     tools::siblings::{ends_details, ends_in, told},
 };
-
-/// The kind of the messages.
-const KIND: &str = "agents";
 
 /// The ends that the branch has told.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -29,32 +26,19 @@ pub struct SiblingNews {
     told: HashSet<(SiblingId, u32)>,
 }
 
+impl BranchNews for SiblingNews {
+    const KIND: &'static str = "agents";
+
+    fn is_told_by(tool: &str) -> bool {
+        AGENT_TOOLS.contains(&tool)
+    }
+
+    fn take(&mut self, details: &Value) {
+        self.told.extend(ends_in(details));
+    }
+}
+
 impl SiblingNews {
-    /// What a branch has told.
-    #[must_use]
-    pub fn of(tree: &TreeView) -> Self {
-        let mut news = Self::default();
-        tree.job_entries().iter().for_each(|entry| news.read(&entry.entry().body));
-        news
-    }
-
-    /// Takes in the next entry of the branch.
-    pub fn read(&mut self, body: &EntryBody) {
-        let details: Option<&Value> = match body {
-            EntryBody::Message { message: AgentMessage::ToolResult(result) }
-                if AGENT_TOOLS.contains(&result.tool_name.as_str()) =>
-            {
-                result.details.as_ref()
-            }
-            EntryBody::Message { message: AgentMessage::Custom(message) } if message.custom_type == KIND => {
-                message.details.as_ref()
-            }
-            EntryBody::CustomMessage { custom_type, details, .. } if custom_type == KIND => details.as_ref(),
-            _ => None,
-        };
-        self.told.extend(details.into_iter().flat_map(ends_in));
-    }
-
     /// The ends that are to be told.
     #[must_use]
     pub fn untold(&self, board: &FamilyBoard, agent: &SiblingId) -> Vec<SiblingEnd> {
@@ -81,7 +65,7 @@ impl SiblingNews {
         let text =
             format!("Notice of the program, not of the user. Agents that you spawned:\n\n{}", texts.join("\n\n"));
         Some(CustomMessage {
-            custom_type: KIND.to_owned(),
+            custom_type: Self::KIND.to_owned(),
             content: Content::Text(text),
             display: true,
             details: Some(json!({ "ends": ends_details(&ends) })),

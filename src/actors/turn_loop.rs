@@ -26,6 +26,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{
     address::{Addr, Recipient},
+    branch_news::BranchNews,
     compaction,
     compactor::{CompactorMsg, Left},
     event_bus::BusMsg,

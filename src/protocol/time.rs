@@ -37,22 +37,23 @@ pub enum DurationFault {
     Number,
 }
 
-/// A length of time as files and flags have it: `500ms`, `90s`, `30m`, `2h`. More than fits is the most that fits.
+/// A length of time as files and flags have it: `500ms`, `90s`, `1.5h`, `2d`. More than fits is the most that fits.
 ///
 /// # Errors
 /// What is wrong with it.
 pub fn parse_duration(text: &str) -> Result<Duration, DurationFault> {
-    let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
-    let (number, unit) = text.split_at(digits);
-    let milliseconds = match unit {
-        "ms" => 1,
-        "s" => 1000,
-        "m" => 60_000,
-        "h" => 3_600_000,
+    let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+    let (number, unit) = text.split_at(end);
+    let seconds = match unit {
+        "ms" => 0.001,
+        "s" => 1.0,
+        "m" => 60.0,
+        "h" => 3_600.0,
+        "d" => 86_400.0,
         _ => return Err(DurationFault::Unit),
     };
-    let number: u64 = number.parse().map_err(|_| DurationFault::Number)?;
-    Ok(Duration::from_millis(number.saturating_mul(milliseconds)))
+    let number: f64 = number.parse().map_err(|_| DurationFault::Number)?;
+    Ok(Duration::try_from_secs_f64(number * seconds).unwrap_or(Duration::from_millis(u64::MAX)))
 }
 
 /// How long ago something was: `now`, `5m`, `3h`, `2d`, `6w`, `2y`.
@@ -79,6 +80,27 @@ mod tests {
         for (ms, text) in [(0, "1970-01-01T00:00:00.000Z"), (1_767_323_045_678, "2026-01-02T03:04:05.678Z")] {
             assert_eq!(iso(ms), text);
             assert_eq!(parse_iso(text), Some(ms));
+        }
+    }
+
+    #[test]
+    fn a_length_of_time_is_a_number_with_a_unit() {
+        let table = [
+            ("500ms", Ok(500)),
+            ("90s", Ok(90_000)),
+            ("1.5h", Ok(5_400_000)),
+            ("0.1s", Ok(100)),
+            ("10m", Ok(600_000)),
+            ("2d", Ok(172_800_000)),
+            ("99999999999999999999s", Ok(u64::MAX)),
+            ("90", Err(DurationFault::Unit)),
+            ("10 m", Err(DurationFault::Unit)),
+            ("-1s", Err(DurationFault::Unit)),
+            ("s", Err(DurationFault::Number)),
+            ("1.2.3s", Err(DurationFault::Number)),
+        ];
+        for (text, wanted) in table {
+            assert_eq!(parse_duration(text), wanted.map(Duration::from_millis), "{text}");
         }
     }
 

@@ -15,7 +15,7 @@
 //! Before a call: [`permissions`], rules about what may run.
 //!
 //! What they share: [`truncate`], [`paths`], [`failure`], `listing`, [`diff`], [`mutation_queue`], [`file_memory`],
-//! [`encoding`], [`picture`].
+//! [`encoding`], [`picture`], [`git`].
 
 use std::{
     future::Future,
@@ -38,6 +38,7 @@ pub mod encoding;
 pub mod failure;
 pub mod file_memory;
 pub mod find;
+pub mod git;
 mod git_turn;
 pub mod grep;
 pub mod jobs;

@@ -6,6 +6,9 @@ use serde_json::{Value, json};
 
 use crate::{stage::*, support::*};
 
+/// Flags for an agent with siblings.
+const FAMILY: [&str; 4] = ["--system-prompt", "Be brief.", "--tools", "bash,agent_spawn,agent_wait"];
+
 /// A text of so many tokens, as they are estimated.
 fn tokens(count: usize) -> String {
     "word".repeat(count)
@@ -70,7 +73,7 @@ async fn what_siblings_spend_counts_also_while_they_stream_and_after_a_kill() {
         false => parent(request),
     })
     .await;
-    let finished = run(&sandbox, &[&SMALL[..], &["--siblings", "--max-tokens", "20000", "go"]].concat()).await;
+    let finished = run(&sandbox, &[&FAMILY[..], &["--max-tokens", "20000", "go"]].concat()).await;
     let result = over(&sandbox, &finished, "token_limit");
     assert_eq!(sandbox.server.count(), 2, "nothing more was asked of anybody");
     assert!(used(&result) >= 25_000, "{result}");
@@ -82,7 +85,7 @@ async fn what_siblings_spend_counts_also_while_they_stream_and_after_a_kill() {
         (true, _) => hang(&tokens(25_000)),
     })
     .await;
-    let run = start(&sandbox, &[&SMALL[..], &["--siblings", "--max-tokens", "60000", "go"]].concat());
+    let run = start(&sandbox, &[&FAMILY[..], &["--max-tokens", "60000", "go"]].concat());
     sandbox.server.request(2).await;
     kill(worker(&sandbox, None).await);
     let finished = end(run).await;

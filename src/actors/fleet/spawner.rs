@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use super::family::{Family, STOP_GRACE};
 use crate::{
-    actors::{shared::AgentShared, sibling_news::SiblingNews},
+    actors::{branch_news::BranchNews, shared::AgentShared, sibling_news::SiblingNews},
     protocol::sibling::{
         Receipt, SendMode, SiblingEnd, SiblingLimits, SiblingSpec, SiblingStatus, SpawnReceipt, Spent, WaitMode,
         Waited, WorktreeFate,

@@ -21,6 +21,18 @@ pub enum Strategy {
     Any,
 }
 
+impl Strategy {
+    /// Whether a failure that is followed by another start concerns the member `other`; members are in their order.
+    #[must_use]
+    pub fn concerns(self, failed: usize, other: usize) -> bool {
+        match self {
+            Self::OneForOne | Self::Any => other == failed,
+            Self::RestForOne => other >= failed,
+            Self::OneForAll => true,
+        }
+    }
+}
+
 /// Where a member stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MemberState {
@@ -129,13 +141,14 @@ impl Group {
     }
 
     fn restart(&mut self, member: usize, wait: Duration) -> Vec<GroupAction> {
-        let again = match self.strategy {
-            Strategy::OneForOne | Strategy::Any => member..member + 1,
-            Strategy::RestForOne => member..self.members.len(),
-            Strategy::OneForAll => 0..self.members.len(),
-        };
-        self.members[again.clone()].fill(MemberState::Working);
-        again.map(|member| GroupAction::Restart(member, wait)).collect()
+        let strategy = self.strategy;
+        let again = self.members.iter_mut().enumerate().filter(|(other, _)| strategy.concerns(member, *other));
+        again
+            .map(|(other, state)| {
+                *state = MemberState::Working;
+                GroupAction::Restart(other, wait)
+            })
+            .collect()
     }
 
     fn stop_working(&mut self) -> Vec<GroupAction> {

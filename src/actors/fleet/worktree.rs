@@ -3,12 +3,12 @@
 //!
 //! All of it blocks and is called by workers. Nothing is ever lost by it: a worktree goes only when its patch is saved.
 
-mod git;
 mod merge;
 #[cfg(test)]
 mod tests;
 
 use std::{
+    fmt::Display,
     fs,
     path::{Path, PathBuf},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
@@ -17,7 +17,6 @@ use std::{
 use ractor::{Actor, ActorProcessingErr, ActorRef};
 use tokio::task::spawn_blocking;
 
-use self::git::{Git, failed};
 use super::{FleetMsg, family_msg::FamilyMsg};
 use crate::{
     actors::{address::Addr, family_notes::SpawnNote, shared::AgentShared},
@@ -26,6 +25,7 @@ use crate::{
         sibling::{Merged, Patch, SiblingError, WorktreeFate},
     },
     store::paths::create_private_dir,
+    tools::git::Git,
 };
 
 /// A worktree that is there.
@@ -241,4 +241,9 @@ fn clear(note: &SpawnNote, into: Option<&Path>, fate: WorktreeFate) -> Result<Op
         git.run(&["branch", "-D", &branch_of(note)])?;
     }
     Ok(text)
+}
+
+/// An error of a file.
+fn failed(what: &str, path: &Path, error: &impl Display) -> String {
+    format!("could not {what} {}: {error}", path.display())
 }

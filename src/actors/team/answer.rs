@@ -2,38 +2,15 @@
 
 use serde_json::{Value, json};
 
+use crate::actors::json_answer;
+
 /// The value in an answer that `schema` accepts.
 ///
 /// # Errors
 /// What is wrong with it, in words for the model.
 pub fn parse(text: &str, schema: &Value) -> Result<Value, String> {
-    let value = found(text)?;
-    let validator =
-        jsonschema::options().offline().build(schema).map_err(|error| format!("the schema is wrong: {error}"))?;
-    let problems: Vec<String> = validator
-        .iter_errors(&value)
-        .take(10)
-        .map(|error| match error.instance_path().to_string() {
-            path if path.is_empty() => error.to_string(),
-            path => format!("{path}: {error}"),
-        })
-        .collect();
-    if problems.is_empty() { Ok(value) } else { Err(problems.join("\n")) }
-}
-
-/// The JSON of an answer: all of it, or what stands in its last code fence.
-fn found(text: &str) -> Result<Value, String> {
-    let whole = serde_json::from_str(text.trim());
-    whole
-        .or_else(|error| fenced(text).and_then(|inside| serde_json::from_str(inside.trim()).ok()).ok_or(error))
-        .map_err(|error| format!("it is not JSON: {error}"))
-}
-
-fn fenced(text: &str) -> Option<&str> {
-    let before_end = &text[..text.rfind("```")?];
-    let begin = before_end.rfind("```")?;
-    let inside = &before_end[begin + 3..];
-    inside.find('\n').map(|end_of_line| &inside[end_of_line..])
+    let validator = json_answer::compile(schema).map_err(|error| format!("The schema is wrong: {error}."))?;
+    json_answer::check(&validator, text)
 }
 
 /// What stands behind the first message of an agent whose answer must be JSON.
@@ -69,16 +46,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn json_is_found_alone_or_in_a_fence_and_held_against_the_schema() {
+    fn a_verdict_names_one_of_the_candidates() {
         let schema = verdict_schema(&[1, 2, 3]);
         let table = [
-            (r#" {"best": 2} "#, Ok(2)),
-            ("Here:\n```json\n{\"best\": 3, \"reason\": \"short\"}\n```\n", Ok(3)),
-            ("```\n{\"best\": 9}\n```\n```json\n{\"best\": 1}\n```", Ok(1)),
-            ("The best is 2.", Err("it is not JSON: ")),
-            (r#"{"best": 4}"#, Err("/best: 4 is not one of 1, 2 or 3")),
+            (r#"{"best": 3, "reason": "short"}"#, Ok(3)),
+            (r#"{"best": 4}"#, Err("at /best: 4 is not one of 1, 2 or 3")),
             (r#"{"reason": "x"}"#, Err("\"best\" is a required property")),
-            ("", Err("it is not JSON: ")),
+            ("The best is 2.", Err("It is not JSON: ")),
         ];
         for (text, expected) in table {
             match (parse(text, &schema), expected) {

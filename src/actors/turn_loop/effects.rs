@@ -8,6 +8,7 @@ use serde_json::Value;
 use super::{LoopMsg, LoopState};
 use crate::{
     actors::{
+        branch_news::BranchNews,
         compactor::CompactorMsg,
         session_writer::WriterMsg,
         turn::message_of,

@@ -10,7 +10,10 @@ use super::{
     spec::{self, RunSpec, Supervision},
 };
 use crate::{
-    actors::front::unattended::{limits::Limits, schema, task::Check},
+    actors::{
+        front::unattended::{limits::Limits, task::Check},
+        json_answer,
+    },
     cli::{VERSION, env::Environment, files, first_message, nats::flags::without_address, paths, stdin},
     protocol::{
         command::Input,
@@ -46,9 +49,16 @@ pub fn prompts(environment: &Environment, line: &RunLine, schema: Option<&Value>
     };
     let mut prompts = first_message::prompts(piped, attachments, line.agent.messages.clone());
     if let (Some(last), Some(schema)) = (prompts.last_mut(), schema) {
-        last.text = format!("{}\n\n{}", last.text, schema::request(schema));
+        last.text = format!("{}\n\n{}", last.text, form_of_answer(schema));
     }
     Ok(prompts)
+}
+
+/// What the last prompt says about the form of the answer.
+fn form_of_answer(schema: &Value) -> String {
+    format!(
+        "When everything is done, answer with one JSON value and nothing else. It must fit this JSON schema:\n{schema}"
+    )
 }
 
 /// The schema that the line names.
@@ -61,7 +71,7 @@ pub fn schema_of(environment: &Environment, flags: &RunFlags) -> Result<Option<V
     let refused = |error: &dyn std::fmt::Display| format!("--output-schema {}: {error}", path.display());
     let text = fs::read_to_string(&path).map_err(|error| refused(&error))?;
     let schema: Value = serde_json::from_str(&text).map_err(|error| refused(&error))?;
-    schema::compile(&schema).map_err(|error| refused(&error))?;
+    json_answer::compile(&schema).map_err(|error| refused(&error))?;
     Ok(Some(schema))
 }
 

@@ -2,6 +2,8 @@
 
 use std::{str::FromStr, time::Duration};
 
+use crate::protocol::time::parse_duration;
+
 /// A length of time: `90` (seconds), `500ms`, `90s`, `10m`, `2h`, `1d`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Span(pub Duration);
@@ -10,19 +12,10 @@ impl FromStr for Span {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let at = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
-        let (number, unit) = text.split_at(at);
-        let seconds = match unit {
-            "ms" => 0.001,
-            "" | "s" => 1.0,
-            "m" => 60.0,
-            "h" => 3_600.0,
-            "d" => 86_400.0,
-            _ => f64::NAN,
-        };
-        let span = number.parse().ok().map(|number: f64| Duration::try_from_secs_f64(number * seconds));
+        let is_bare = text.bytes().next_back().is_some_and(|last| last.is_ascii_digit());
+        let span = if is_bare { parse_duration(&format!("{text}s")) } else { parse_duration(text) };
         match span {
-            Some(Ok(span)) if !span.is_zero() => Ok(Self(span)),
+            Ok(span) if !span.is_zero() => Ok(Self(span)),
             _ => Err(format!("\"{text}\" is no length of time: write 90s, 10m, 2h or 1d")),
         }
     }

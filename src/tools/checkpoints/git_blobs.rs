@@ -4,11 +4,14 @@ use std::{
     collections::BTreeMap,
     io::{self, BufRead, BufReader, Read, Write},
     path::{Path, PathBuf},
-    process::{Command, Stdio},
+    process::Stdio,
     thread,
 };
 
-use crate::store::checkpoints::{Content, FileFacts, FileState, ObjectStore, Unkept, Wish};
+use crate::{
+    store::checkpoints::{Content, FileFacts, FileState, ObjectStore, Unkept, Wish},
+    tools::git::Git,
+};
 
 /// Replaces contents that git has by objects, so that they can be compared and written. A blob of another size than the
 /// file had is another content: git keeps such a file in another form.
@@ -39,11 +42,7 @@ fn fetch_from(repository: &Path, files: &mut [&mut FileFacts], store: &ObjectSto
     if repository.as_os_str().is_empty() {
         return Err(io::Error::other("the repository is gone"));
     }
-    let mut git = Command::new("git");
-    git.args(["--no-replace-objects", "cat-file", "--batch"]).current_dir(repository);
-    for variable in ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY"] {
-        git.env_remove(variable);
-    }
+    let mut git = Git::in_folder(repository).command(&["--no-replace-objects", "cat-file", "--batch"]);
     let mut git = git.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn()?;
     let broken = || io::Error::other("it ended too early");
     let (mut input, output) = (git.stdin.take().ok_or_else(broken)?, git.stdout.take().ok_or_else(broken)?);

@@ -1,15 +1,11 @@
 //! Differences of files: of the working tree, as git sees it, and of what the session changed.
 
-use std::{
-    io::Read as _,
-    path::Path,
-    process::{Command, Stdio},
-};
+use std::path::Path;
 
 use crate::{
     protocol::event::NoticeLevel,
     store::regular_file,
-    tools::checkpoints::changes,
+    tools::{checkpoints::changes, git::Git},
     tui::{work::WorkDone, working::WorkContext},
 };
 
@@ -97,35 +93,15 @@ fn shorten(text: &mut String) {
     }
 }
 
-/// What git prints, as much of it as is shown. Nothing that the repository configures is run for it: it may not be the
-/// user's own.
+/// What git prints, as much of it as is shown.
 fn git(folder: &Path, arguments: &[&str]) -> Result<String, String> {
-    let mut command = Command::new("git");
-    command.args(["-c", "core.fsmonitor=false", "-c", "core.quotePath=false", "--no-pager"]).args(arguments);
-    command.current_dir(folder).env("GIT_OPTIONAL_LOCKS", "0").stdin(Stdio::null());
-    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
-    let mut child = child.map_err(|error| format!("git cannot be started: {error}"))?;
-    let mut bytes = Vec::new();
-    if let Some(output) = &mut child.stdout {
-        output.take(MAX_BYTES as u64 + 1).read_to_end(&mut bytes).map_err(|error| format!("git: {error}"))?;
-    }
-    if bytes.len() > MAX_BYTES {
-        // It would write on for ever into a pipe that nobody reads.
-        let _ = child.kill();
-        let _ = child.wait();
-        return Ok(String::from_utf8_lossy(&bytes).into_owned());
-    }
-    let output = child.wait_with_output().map_err(|error| format!("git: {error}"))?;
-    if !output.status.success() {
-        let said = String::from_utf8_lossy(&output.stderr).trim().to_owned();
-        return Err(if said.is_empty() { format!("git ended with {}", output.status) } else { said });
-    }
+    let bytes = Git::in_folder(folder).bytes_up_to(MAX_BYTES, arguments)?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 #[cfg(test)]
 mod tests {
-    use std::fs;
+    use std::{fs, process::Command};
 
     use super::*;
 

@@ -6,8 +6,7 @@ use std::{
     sync::{Mutex, PoisonError},
 };
 
-use super::git::Git;
-use crate::protocol::sibling::Merged;
+use crate::{protocol::sibling::Merged, tools::git::Git};
 
 /// Applies a patch to the folder's repository, unless all of it is there already: a merge may be asked for again when its
 /// answer was lost. Files that conflict are named, and nothing is changed then.

@@ -14,7 +14,6 @@ use super::{
     look::{Look, LookWork, Looking},
     outcome::Outcome,
     progress::{Answer, Progress},
-    schema,
     steps::{self, Findings, Step},
     task::{Check, Message, Task},
     verify::{Verify, VerifyWork},
@@ -30,6 +29,7 @@ use crate::{
             complain,
             stdout::{Chunk, Form, Stdout},
         },
+        json_answer,
         reply::{CommandResult, ReplyTo},
         runtime::{FrontFactory, FrontStart, Parts},
         shared::AgentShared,
@@ -170,7 +170,7 @@ impl Actor for Unattended {
         let backlog = args.agent.subscribe(SubscriberKind::Lossless, to).backlog;
         let opened = me.clone();
         args.agent.open(ReplyTo::new(move |result| opened.tell(UnattendedMsg::Opened(result))));
-        let validator = match args.task.schema.as_ref().map(schema::compile).transpose() {
+        let validator = match args.task.schema.as_ref().map(json_answer::compile).transpose() {
             Ok(validator) => validator,
             Err(error) => return Err(format!("the schema of the answer cannot be used: {error}").into()),
         };
@@ -291,7 +291,7 @@ impl UnattendedState {
         let mut progress = Progress::of(&tree, &self.task);
         self.count_handled(&mut progress);
         self.found.form = match (&self.validator, &progress.answer) {
-            (Some(validator), Answer::Given(text)) => Some(schema::check(validator, text)),
+            (Some(validator), Answer::Given(text)) => Some(json_answer::check(validator, text)),
             _ => None,
         };
         self.found.limit = self.limit_reached();

@@ -9,7 +9,6 @@
 //! | [`steps`] | what comes next; pure |
 //! | [`progress`] | how far the run is, read off its session; pure |
 //! | [`limits`] | what a run may spend; pure |
-//! | [`schema`] | whether an answer is JSON of the wanted form; pure |
 //! | [`words`] | what is told to the supervisor, and by it |
 //! | [`outcome`] | how a run ends |
 //! | [`look`], `verify` | workers: what the run has done so far, and the user's check |
@@ -23,7 +22,6 @@ pub mod limits;
 pub mod look;
 pub mod outcome;
 pub mod progress;
-pub mod schema;
 pub mod steps;
 pub mod task;
 mod verify;

@@ -72,10 +72,10 @@ impl UnattendedState {
         match &published.event {
             Event::MessageEnd { message, entry_id: Some(_) } => self.spent.add_message(message),
             Event::SessionCompact { entry, .. } | Event::EntryAppended { entry } => self.spent.add_entry(entry),
-            Event::TurnEnd { tool_results, .. } => {
-                if !tool_results.is_empty() && self.task.limits.has_turns_over(&self.spent) {
-                    self.stop(Outcome::TurnLimit, None);
-                }
+            Event::TurnEnd { tool_results, .. }
+                if !tool_results.is_empty() && self.task.limits.has_turns_over(&self.spent) =>
+            {
+                self.stop(Outcome::TurnLimit, None);
             }
             Event::SiblingEnd { .. } | Event::AgentSettled { .. } => self.look_again(),
             Event::Notice { text, .. } => complain(text),

@@ -12,7 +12,10 @@ use super::{
     Strategy, Supervision, TeamBudget, TeamFile, Verify,
 };
 use crate::{
-    actors::team::template::{OutputPath, Template},
+    actors::{
+        json_answer,
+        team::template::{OutputPath, Template},
+    },
     protocol::{
         ThinkingLevel,
         time::{DurationFault, parse_duration},
@@ -307,7 +310,7 @@ fn schema(field: &Field<'_>, folder: &Path) -> Result<Value, Fault> {
         }
         None => field.object().map_err(|_| field.expected("a JSON schema, or a file with one"))?.map().clone().into(),
     };
-    match jsonschema::options().offline().build(&schema) {
+    match json_answer::compile(&schema) {
         Ok(_) => Ok(schema),
         Err(error) => Err(field.fault(format!("expected a JSON schema: {error}"))),
     }

@@ -11,7 +11,7 @@ use crate::{
         restart::{Exit, RestartDecision},
         team::{
             answer,
-            file::{Role, Strategy, Verify},
+            file::{Role, Verify},
         },
     },
     protocol::sibling::{BudgetKind, Outcome},
@@ -327,16 +327,10 @@ impl Plan {
             return self.begin_again(step, wait, out);
         }
         let strategy = self.role_of(seat).strategy;
-        let role = self.seats[seat].role;
+        let (role, number) = (self.seats[seat].role, self.seats[seat].number);
         for id in self.steps[step].seats.clone() {
-            let concerned = id == seat
-                || self.seats[id].role == role
-                    && match strategy {
-                        Strategy::OneForOne | Strategy::Any => false,
-                        Strategy::RestForOne => self.seats[id].number > self.seats[seat].number,
-                        Strategy::OneForAll => true,
-                    };
-            if concerned {
+            let other = &self.seats[id];
+            if other.role == role && strategy.concerns(number, other.number) {
                 self.renew(id, wait, out);
             }
         }

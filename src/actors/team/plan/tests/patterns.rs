@@ -238,7 +238,7 @@ fn a_judge_chooses_by_number_among_those_that_are_done() {
         > worker-3 done: c
         start judge: Choose: ### worker-2||b||### worker-3||c
         > judge done: {"best": 1}
-        say judge: Your answer cannot be used:|/best: 1 is not one of 2 or 3
+        say judge: Your answer cannot be used:|at /best: 1 is not one of 2 or 3
         > judge done: {"best": 3}
         stop worker-1
         stop worker-2
