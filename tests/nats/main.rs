@@ -9,6 +9,7 @@ mod support;
 
 mod chaos;
 mod handing_on;
+mod live;
 mod one_run;
 mod server;
 mod stage;

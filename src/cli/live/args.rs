@@ -111,7 +111,13 @@ mod tests {
     #[test]
     fn words_are_read_or_refused_with_the_usage() {
         let words = |line: &'static str| line.split_whitespace().collect::<Vec<_>>();
-        let args = TopArgs { which: None, once: false, json: false, interval: Duration::from_secs(1), nats: NatsFlags::default() };
+        let args = TopArgs {
+            which: None,
+            once: false,
+            json: false,
+            interval: Duration::from_secs(1),
+            nats: NatsFlags::default(),
+        };
         for (line, expected) in [
             ("", args.clone()),
             ("--once --json", TopArgs { once: true, json: true, ..args.clone() }),

@@ -79,7 +79,8 @@ async fn look(client: &Client, which: Option<&str>) -> Result<Vec<Supervision>, 
 async fn supervision(client: &Client, run: &str) -> Result<Supervision, OnError> {
     let request = json!({"id": "1", "type": "get_supervision_tree"}).to_string();
     let answer = client.hub.ask(run, request.as_bytes(), PATIENCE).await?;
-    let unreadable = |error: serde_json::Error| OnError::System(format!("the answer of the run makes no sense: {error}"));
+    let unreadable =
+        |error: serde_json::Error| OnError::System(format!("the answer of the run makes no sense: {error}"));
     let mut answer: Value = serde_json::from_slice(&answer).map_err(unreadable)?;
     match answer["success"] == true {
         true => serde_json::from_value(answer["data"].take()).map_err(unreadable),
