@@ -8,6 +8,7 @@
 mod support;
 
 mod chaos;
+mod first;
 mod handing_on;
 mod live;
 mod one_run;
