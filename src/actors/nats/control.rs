@@ -7,7 +7,7 @@ use bytes::{Bytes, BytesMut};
 use futures_util::StreamExt as _;
 use tokio::time::timeout;
 
-use super::{Hub, NatsError, names::run_id};
+use super::{Hub, NatsError, names::run_id, wire::PATIENCE};
 
 /// The header of a part of an answer that has more parts.
 const MORE: &str = "Troupe-More";
@@ -37,8 +37,14 @@ impl Hub {
         let failed = |cause| NatsError::Failed { action: format!("answer for run {run}"), cause };
         let client = &self.0.client;
         let subscriber = client.subscribe(subject).await.map_err(|error| failed(error.to_string()))?;
-        // Whoever asks from now on is heard.
-        client.flush().await.map_err(|error| failed(error.to_string()))?;
+        // A message to ourselves, behind the subscription: when it is back, whoever asks is heard.
+        let inbox = client.new_inbox();
+        let mut back = client.subscribe(inbox.clone()).await.map_err(|error| failed(error.to_string()))?;
+        let there_and_back = async {
+            client.publish(inbox, Bytes::new()).await.map_err(|error| failed(error.to_string()))?;
+            back.next().await.ok_or_else(|| failed("the connection is closed".to_owned())).map(drop)
+        };
+        timeout(PATIENCE, there_and_back).await.map_err(|_| failed("no answer".to_owned()))??;
         Ok(Requests { hub: self.clone(), subscriber })
     }
 
