@@ -30,7 +30,10 @@ pub fn of(settings: &Settings, chosen: &ChosenSession, place: Option<String>) ->
             }
         });
         let config = CheckpointConfig::new(file, chosen.store.view().header());
-        Checkpoints::new(CheckpointConfig { max_size: wanted.max_size, required: wanted.required, place, ..config })
+        // A session that was moved to this machine may name a folder of another one.
+        let workspace = Some(chosen.cwd.clone());
+        let (max_size, required) = (wanted.max_size, wanted.required);
+        Checkpoints::new(CheckpointConfig { max_size, required, place, workspace, ..config })
     })
 }
 

@@ -8,7 +8,9 @@
 mod support;
 
 mod chaos;
+mod first;
 mod handing_on;
+mod live;
 mod one_run;
 mod server;
 mod stage;

@@ -37,6 +37,33 @@ async fn a_run_whose_machine_dies_goes_on_elsewhere_from_its_last_entry() {
 }
 
 #[tokio::test]
+async fn a_run_goes_on_in_the_folder_that_the_next_worker_has() {
+    let reply = replies([
+        calls([call("bash", json!({"command": "pwd; echo x > made; echo $$ > \"$HOME/../project/pid\"; sleep 600"}))]),
+        calls([call("bash", json!({"command": "pwd; ls"}))]),
+        text("done"),
+    ]);
+    let Some(stage) = Stage::new(reply).await else { return };
+    let folder = |name: &str| {
+        let folder = stage.sandbox.user_dir.with_file_name(name);
+        fs::create_dir(&folder).unwrap();
+        folder.to_str().unwrap().to_owned()
+    };
+    let (one, two) = (folder("checkout-one"), folder("checkout-two"));
+    let first = stage.worker_with("a", &["--lease", "2s", "--dir", &one]).await;
+    let client = stage.start(&["the task"]);
+    stage.pid_in("pid").await;
+    first.kill().await;
+    fs::remove_dir_all(&one).unwrap();
+    let _second = stage.worker_with("b", &["--lease", "2s", "--dir", &two]).await;
+    let finished = end(client).await;
+    assert_eq!((finished.code, finished.stdout.as_str()), (Some(0), "done\n"), "{}", finished.stderr);
+    let results = results(&stage.sandbox);
+    assert!(results[0].contains("interrupted"), "{results:?}");
+    assert!(results[1].contains("checkout-two") && !results[1].contains("made"), "{results:?}");
+}
+
+#[tokio::test]
 async fn of_an_owner_that_was_overtaken_while_it_stood_still_nothing_is_accepted_and_it_starts_no_tool() {
     // The first owner stands still while its model thinks: when it moves again, the answer with the call is there.
     let gate = Gate::closed();

@@ -96,6 +96,23 @@ async fn a_signal_settles_the_run_and_a_second_one_ends_it_at_once() {
     gone(stuck).await;
 }
 
+#[cfg(not(feature = "nats"))]
+#[tokio::test]
+async fn a_build_without_nats_says_so_and_how_to_get_one_that_has_it() {
+    let sandbox = Sandbox::new(|_: &Request| text("fine")).await;
+    for words in [
+        &["worker", "--on", "nats://h"][..],
+        &["run", "--model", "mock/m1", "--on", "nats://h", "go"],
+        &["runs", "list", "--on", "nats://h"],
+        &["top", "--on", "nats://h"],
+        &["attach", "--on", "nats://h", "r1"],
+    ] {
+        let refused = sandbox_run(&sandbox, words).await;
+        assert!(refused.code != Some(0) && refused.stderr.contains("--features nats"), "{words:?}: {}", refused.stderr);
+    }
+    assert_eq!(sandbox.server.count(), 0);
+}
+
 #[tokio::test]
 async fn fc_011_fc_106_the_folder_of_a_run_is_private_and_holds_no_key() {
     let sandbox = Sandbox::new(replies([text("fine")])).await;

@@ -22,6 +22,8 @@ const EVENTS_AGE: Duration = Duration::from_secs(7 * 24 * 3600);
 const EVENTS_BYTES: i64 = 1 << 30;
 /// Error codes of servers and accounts without JetStream: `JSNotEnabledErr`, `JSNotEnabledForAccountErr`.
 const NO_JETSTREAM: [u64; 2] = [10_076, 10_039];
+/// The error code of a stream that is there with another configuration: `JSStreamNameExistErr`.
+const IN_USE: u64 = 10_058;
 
 /// What the streams are made with, where they are missing. Streams that are there stay as they are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -162,16 +164,22 @@ impl Making<'_> {
 
     async fn stream(&self, config: Config) -> Result<Stream, NatsError> {
         let name = config.name.clone();
-        self.jetstream.get_or_create_stream(config).await.map_err(|error| {
-            let cause = error.to_string();
-            match error.kind() {
-                CreateStreamErrorKind::JetStreamUnavailable => self.no_jetstream(),
-                CreateStreamErrorKind::JetStream(error) if NO_JETSTREAM.contains(&error.error_code().0) => {
-                    self.no_jetstream()
-                }
-                _ => self.failed(&name, cause),
+        let error = match self.jetstream.get_or_create_stream(config).await {
+            Ok(stream) => return Ok(stream),
+            Err(error) => error,
+        };
+        let cause = error.to_string();
+        match error.kind() {
+            CreateStreamErrorKind::JetStreamUnavailable => Err(self.no_jetstream()),
+            CreateStreamErrorKind::JetStream(error) if NO_JETSTREAM.contains(&error.error_code().0) => {
+                Err(self.no_jetstream())
             }
-        })
+            // Another process made it between the two looks, with a lease of another length say.
+            CreateStreamErrorKind::JetStream(error) if error.error_code().0 == IN_USE => {
+                self.jetstream.get_stream(&name).await.map_err(|error| self.failed(&name, error.to_string()))
+            }
+            _ => Err(self.failed(&name, cause)),
+        }
     }
 
     async fn objects(&self, bucket: String) -> Result<(), NatsError> {

@@ -3,8 +3,9 @@
 use std::time::Duration;
 
 use crate::cli::{
+    exit::Exit,
     nats::flags::NatsFlags,
-    subcommand::{Parsed, Subcommand, option, usage, wrong},
+    subcommand::{Parsed, Subcommand, SubcommandError, option, usage, wrong},
 };
 
 const TOP: &str = "troupe top [PID|RUN] [--once] [--json] [--interval SECONDS]
@@ -54,10 +55,7 @@ pub struct AttachArgs {
 
 /// Reads the words behind `top`.
 pub fn top(rest: &[&str]) -> Parsed {
-    let (nats, left) = match taken(rest, TOP) {
-        Ok(taken) => taken,
-        Err(parsed) => return parsed,
-    };
+    let (nats, left) = taken(rest, TOP)?;
     let mut args = TopArgs { which: None, once: false, json: false, interval: Duration::from_secs(1), nats };
     let mut words = left.iter().map(String::as_str);
     while let Some(word) = words.next() {
@@ -83,10 +81,7 @@ pub fn top(rest: &[&str]) -> Parsed {
 
 /// Reads the words behind `attach`.
 pub fn attach(rest: &[&str]) -> Parsed {
-    let (nats, left) = match taken(rest, ATTACH) {
-        Ok(taken) => taken,
-        Err(parsed) => return parsed,
-    };
+    let (nats, left) = taken(rest, ATTACH)?;
     let left: Vec<&str> = left.iter().map(String::as_str).collect();
     match left.as_slice() {
         ["-h" | "--help", ..] => usage(ATTACH),
@@ -97,16 +92,15 @@ pub fn attach(rest: &[&str]) -> Parsed {
     }
 }
 
-/// The flags that say where the server is, and the other words; else what is wrong with them.
-fn taken(rest: &[&str], usage: &'static str) -> Result<(NatsFlags, Vec<String>), Parsed> {
+/// The flags that say where the server is, and the other words.
+fn taken(rest: &[&str], usage: &'static str) -> Result<(NatsFlags, Vec<String>), SubcommandError> {
     let words: Vec<String> = rest.iter().map(|word| (*word).to_owned()).collect();
-    NatsFlags::take(&words).map_err(|reason| wrong(reason, usage))
+    NatsFlags::take(&words).map_err(|reason| SubcommandError::Arguments { reason, usage, exit: Exit::Failed })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cli::subcommand::SubcommandError;
 
     #[test]
     fn words_are_read_or_refused_with_the_usage() {

@@ -48,7 +48,7 @@ pub fn run(environment: &Environment, words: &[String], line: &RunLine) -> Resul
         };
         match detach {
             true => Ok(print(&format!("{run}\n"))),
-            false => follow(&client, followed, form).await,
+            false => follow(&client, *followed, form).await,
         }
     })
 }
@@ -65,7 +65,7 @@ enum Submission {
     /// It has its result for good.
     Over(Box<Ended>),
     /// This request is to be followed.
-    Under(Follow),
+    Under(Box<Follow>),
 }
 
 async fn submit(client: &Client, wanted: Wanted<'_>) -> Result<Submission, OnError> {
@@ -119,7 +119,7 @@ async fn submit(client: &Client, wanted: Wanted<'_>) -> Result<Submission, OnErr
         if is_fresh || standing.is_none_or(|standing| standing.taken(submitted.number).is_none()) {
             hub.submit(&submitted.pool, &Job { run: run.clone(), number: submitted.number }).await?;
         }
-        return Ok(Submission::Under(Follow { submitted, is_fresh }));
+        return Ok(Submission::Under(Box::new(Follow { submitted, is_fresh })));
     }
     Err(OnError::System(format!("others ask for the run {run} at the same time; try again")))
 }

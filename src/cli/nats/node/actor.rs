@@ -73,7 +73,7 @@ pub struct NodeArgs {
 /// What the node is told.
 pub enum NodeMsg {
     /// A job was delivered, for this slot.
-    Delivered(Delivery, OwnedSemaphorePermit),
+    Delivered(Box<Delivery>, OwnedSemaphorePermit),
     /// The queue cannot be asked right now.
     Unfetched(NatsError),
     /// A keeper is gone.
@@ -201,7 +201,7 @@ async fn fetch(shared: Arc<NodeShared>, slots: Arc<Semaphore>, to: Addr<NodeMsg>
                 let Ok(permit) = slots.clone().acquire_owned().await else { return };
                 match jobs.next().await {
                     Ok(delivery) => {
-                        if to.try_tell(NodeMsg::Delivered(delivery, permit)).is_err() {
+                        if to.try_tell(NodeMsg::Delivered(Box::new(delivery), permit)).is_err() {
                             return;
                         }
                     }

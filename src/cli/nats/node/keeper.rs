@@ -41,7 +41,7 @@ pub struct KeeperWork {
     /// The node.
     pub shared: Arc<NodeShared>,
     /// The job.
-    pub delivery: Delivery,
+    pub delivery: Box<Delivery>,
     /// The slot.
     pub permit: OwnedSemaphorePermit,
     /// How the node ends.
@@ -96,7 +96,11 @@ fn span(time: Duration) -> String {
     }
 }
 
-async fn keep(shared: Arc<NodeShared>, delivery: Delivery, drain: watch::Receiver<Drain>) -> Result<Kept, NatsError> {
+async fn keep(
+    shared: Arc<NodeShared>,
+    delivery: Box<Delivery>,
+    drain: watch::Receiver<Drain>,
+) -> Result<Kept, NatsError> {
     let hub = &shared.hub;
     let (run, number) = (delivery.job.run.clone(), delivery.job.number);
     let lease = match hub.take_lease(&run, &shared.owner).await? {
@@ -108,7 +112,7 @@ async fn keep(shared: Arc<NodeShared>, delivery: Delivery, drain: watch::Receive
         }
     };
     let epoch = lease.epoch;
-    let delivery = Arc::new(delivery);
+    let delivery: Arc<Delivery> = Arc::from(delivery);
     let heart = Heart::begin(lease, delivery.clone());
     let submitted: Option<Submitted> = hub.get(&run, SPEC).await?.map(|record| record.value);
     let ended: Option<Ended> = hub.get(&run, RESULT).await?.map(|record| record.value);
