@@ -136,6 +136,7 @@ enum Taking {
     /// It is ours, or there is none.
     Taken(Log),
     /// Another process has it.
+    #[cfg_attr(not(feature = "nats"), expect(dead_code, reason = "without a server nobody else can have it"))]
     Lost,
 }
 
