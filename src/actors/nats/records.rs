@@ -59,17 +59,19 @@ impl Hub {
         kind: &str,
         value: &T,
     ) -> Result<Put<T>, NatsError> {
-        let bytes = self.encoded(run, kind, value)?;
-        // A record that was removed leaves nothing behind, so that a new one is expected at zero.
-        match self.store_at(run, kind, 0, bytes).await? {
-            Some(_) => Ok(Put::New),
-            None => match self.get(run, kind).await? {
-                Some(there) => Ok(Put::There(there.value)),
-                None => Err(NatsError::Failed {
-                    action: format!("store the {kind} of run {run}"),
-                    cause: "another process stores and removes it at the same time".to_owned(),
-                }),
-            },
+        let (subject, bytes) = (self.record(run, kind)?, self.encoded(run, kind, value)?);
+        let mut expected = 0;
+        loop {
+            if self.store_at(run, kind, expected, bytes.clone()).await?.is_some() {
+                return Ok(Put::New);
+            }
+            expected = match self.last(&self.0.names.runs(), &subject, PATIENCE).await? {
+                Some(there) if !is_removed(Some(&there.headers)) => {
+                    return Ok(Put::There(decoded(&subject, &there.payload)?));
+                }
+                // Behind what says that it was removed.
+                there => there.map_or(0, |marker| marker.sequence),
+            };
         }
     }
 
@@ -116,13 +118,12 @@ impl Hub {
     /// The server did not do it.
     pub async fn delete(&self, run: &str, kind: &str) -> Result<(), NatsError> {
         let subject = self.record(run, kind)?;
-        // Tells those who watch it.
+        // It stays, so that those who watch see it whenever they come.
         let marker = PublishMessage::build().header(OPERATION, REMOVED);
-        self.publish(&format!("remove the {kind} of run {run}"), &subject, &marker).await?;
-        self.purge(&self.0.names.runs(), &subject, None).await
+        self.publish(&format!("remove the {kind} of run {run}"), &subject, &marker).await.map(drop)
     }
 
-    /// Ids of the runs that have a record of this kind, in order.
+    /// Ids of the runs that have a record of this kind, or had one that was removed alone, in order.
     ///
     /// # Errors
     /// The server does not answer.
@@ -171,6 +172,7 @@ impl Hub {
         }
         for kind in self.kinds(run).await? {
             self.delete(run, &kind).await?;
+            self.purge(&self.0.names.runs(), &self.record(run, &kind)?, None).await?;
         }
         Ok(())
     }
@@ -251,7 +253,8 @@ impl Hub {
 }
 
 impl<T: DeserializeOwned> Watch<T> {
-    /// The next state of the record; none inside when it was removed. Waits while the server is away.
+    /// The next state of the record; none inside when it was removed. Waits while the server is away. That a run was
+    /// forgotten is not always told.
     ///
     /// # Errors
     /// The server ended the watch, or what is there cannot be read.
