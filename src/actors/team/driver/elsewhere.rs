@@ -52,7 +52,7 @@ pub(super) async fn assigned(
         let outcome = Outcome::Budget { what: limit.what, message: limit.message };
         return Ok(super::errand::without_agent(outcome));
     }
-    let budget = within(&account, task.budget);
+    let budget = within(account, task.budget);
     let held = account.open(&task.name, Budget { seconds: None, ..budget })?;
     let ended = elsewhere.task(Assignment { budget, ..task }).await;
     if let Ok(end) = &ended {
