@@ -31,8 +31,8 @@ Usage: troupe [FLAGS] [--] [@FILE…] [MESSAGE…]
 Without -p, and with a terminal on both sides, the messages begin an interactive session.
 Text that is piped in goes in front of the first message, and so do the files named with @.
 Flags take their value as the next word or behind =. Behind -- every word is a message or an @FILE.
-`troupe COMMAND --help` explains a command: install, remove, list, undo, sessions, run, runs, worker,
-acp, team, top, attach, auth, mcp, permissions.
+`troupe COMMAND --help` explains a command: install, remove, list, undo, sessions, run, runs,
+worker, acp, team, top, attach, auth, mcp, permissions.
 ";
 
 const TAIL: &str = "
