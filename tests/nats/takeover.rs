@@ -89,11 +89,13 @@ async fn of_an_owner_that_was_overtaken_while_it_stood_still_nothing_is_accepted
     }
     assert_eq!(stage.sandbox.read("effects"), "of the new owner\n", "the old owner started a tool");
     assert_eq!(stage.sandbox.server.count(), before.1, "the old owner asked the model");
-    let shown = stage.shown().await;
-    assert_eq!((&shown["status"], &shown["result"]["answer"]), (&json!("done"), &json!("done")));
     assert!(first.process.try_wait().unwrap().is_none(), "the worker lives");
     let said = first.stop().await;
     assert!(said.contains("Run r1: lost"), "{said}");
+    let shown = stage.shown().await;
+    assert_eq!((&shown["status"], &shown["result"]["answer"]), (&json!("done"), &json!("done")));
+    let ends: Vec<_> = shown["terms"].as_array().unwrap().iter().map(|term| term["end"]["how"].clone()).collect();
+    assert_eq!(ends, ["lost", "ended"], "the old owner wrote over the record of the new one");
     drop(second);
 }
 

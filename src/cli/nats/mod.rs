@@ -7,7 +7,7 @@
 //! |---|---|
 //! | [`flags`], [`args`], [`missing`] | the words, and what a build without NATS says |
 //! | `address`, `error` | from the words to a connection |
-//! | `record`, `ending` | what the server keeps of a run beside its sessions, and its result |
+//! | `record`, `standing`, `ending` | what the server keeps of a run beside its sessions, and how it is written |
 //! | `decide` | what a node does with a job; pure |
 //! | `node` | the process of `troupe worker` |
 //! | `submit`, `follow`, `followed`, `stop`, `manage` | the client's side: `troupe run --on`, `troupe runs … --on` |
@@ -43,6 +43,8 @@ pub mod place;
 mod record;
 #[cfg(feature = "nats")]
 pub mod seats;
+#[cfg(feature = "nats")]
+mod standing;
 #[cfg(feature = "nats")]
 mod stop;
 #[cfg(feature = "nats")]

@@ -20,13 +20,14 @@ use super::{
 use crate::{
     actors::{
         front::{complain, unattended::words::Report},
-        nats::{Delivery, NatsError, SessionLog, Taking},
+        nats::{Delivery, Lease, NatsError, SessionLog, Taking},
     },
     cli::{
         nats::{
             decide::{Decision, Facts, decide, place},
             ending,
-            record::{Ended, Leaving, RESULT, Refusal, SPEC, STATE, Standing, Submitted, Term},
+            record::{Ended, Leaving, RESULT, Refusal, SPEC, Submitted, Term},
+            standing::StandingRecord,
         },
         runs::{folder::RunFolder, result::RunResult},
     },
@@ -35,6 +36,8 @@ use crate::{
 
 /// Before others are asked whether they can take a run that this node cannot.
 const OTHERS: Duration = Duration::from_secs(2);
+/// What is said of a run that somebody else may have.
+const LOST: &str = "lost: another worker may have it by now";
 
 /// What the worker needs.
 pub struct KeeperWork {
@@ -116,19 +119,20 @@ async fn keep(
     let heart = Heart::begin(lease, delivery.clone());
     let submitted: Option<Submitted> = hub.get(&run, SPEC).await?.map(|record| record.value);
     let ended: Option<Ended> = hub.get(&run, RESULT).await?.map(|record| record.value);
-    let mut standing: Standing = hub.get(&run, STATE).await?.map(|record| record.value).unwrap_or_default();
+    let mut record = StandingRecord::read(hub, &run).await?;
     let here = submitted.as_ref().map_or_else(|| Err(String::new()), |submitted| place(shared.dir.as_ref(), submitted));
     let facts =
-        Facts { number, submitted: submitted.as_ref(), ended: ended.as_ref(), standing: &standing, place: here };
+        Facts { number, submitted: submitted.as_ref(), ended: ended.as_ref(), standing: &record.standing, place: here };
     let decision = decide(facts);
     let desk = RunFolder::of(&shared.folder, &run).map_err(|error| NatsError::BadName(error.to_string()))?;
     let (work, submitted) = match (decision, submitted) {
         (Decision::Work(folder), Some(submitted)) => (folder, submitted),
         (Decision::LeaveToOthers(reason), _) => {
-            return leave_to_others(&shared, &delivery, heart, standing, reason).await;
+            return leave_to_others(&shared, &delivery, heart, record, reason).await;
         }
         (Decision::End(outcome, reason), Some(submitted)) => {
-            let result = RunResult::new(&submitted.spec, &standing.state, Report::bare(outcome, reason.clone()), None);
+            let result =
+                RunResult::new(&submitted.spec, &record.standing.state, Report::bare(outcome, reason.clone()), None);
             let ended = Ended { number, epoch, node: Some(shared.owner.name.clone()), result };
             ending::store(hub, &run, &ended).await?;
             close(&delivery, heart, None).await?;
@@ -142,10 +146,10 @@ async fn keep(
     // What an earlier term left here is in the way, and may take a while to end.
     let cleared = desk.clone();
     if let Err(error) = spawn_blocking(move || desk::clear(&cleared)).await.unwrap_or(Ok(())) {
-        return leave_to_others(&shared, &delivery, heart, standing, error.to_string()).await;
+        return leave_to_others(&shared, &delivery, heart, record, error.to_string()).await;
     }
     SessionLog::restore(hub, &run, &desk.sessions()).await?;
-    standing.begin(Term {
+    record.standing.begin(Term {
         number,
         node: shared.owner.name.clone(),
         epoch,
@@ -154,16 +158,18 @@ async fn keep(
         end: None,
     });
     // From here on it counts, whatever happens to this node.
-    hub.put(&run, STATE, &standing).await?;
-    if let Err(error) = desk::lay_out(&desk, &submitted, &standing, work.clone(), &shared.owner.name) {
-        standing.leave(Leaving::Broke);
-        hub.put(&run, STATE, &standing).await?;
+    if !record.write().await? {
+        return Ok(Kept::Left(LOST.to_owned()));
+    }
+    if let Err(error) = desk::lay_out(&desk, &submitted, &record.standing, work.clone(), &shared.owner.name) {
+        record.standing.leave(Leaving::Broke);
+        record.write().await?;
         close(&delivery, heart, Some(OTHERS)).await?;
         return Ok(Kept::Left(error.to_string()));
     }
     complain(&format!("Run {run}: taken, works in {}.", work.display()));
     let term = TermOf { shared: &shared, desk: &desk, submitted: &submitted, work: &work, number, epoch };
-    let left = term::serve(&term, standing, &heart, drain).await?;
+    let left = term::serve(&term, record, &heart, drain).await?;
     let text = finish(&shared, &delivery, heart, &term, left).await;
     desk::leave(&desk);
     Ok(Kept::Left(text?))
@@ -174,19 +180,26 @@ async fn leave_to_others(
     shared: &NodeShared,
     delivery: &Delivery,
     heart: Heart,
-    mut standing: Standing,
+    mut record: StandingRecord,
     reason: String,
 ) -> Result<Kept, NatsError> {
-    let (run, number) = (&delivery.job.run, delivery.job.number);
-    standing.refusals.push(Refusal { number, node: shared.owner.name.clone(), reason: reason.clone() });
-    shared.hub.put(run, STATE, &standing).await?;
+    let number = delivery.job.number;
+    record.standing.refusals.push(Refusal { number, node: shared.owner.name.clone(), reason: reason.clone() });
+    record.write().await?;
     close(delivery, heart, Some(OTHERS)).await?;
     Ok(Kept::Left(format!("left to others: {reason}")))
 }
 
 /// Gives up the lease, and the job: for good, or so that others take it after a while.
 async fn close(delivery: &Delivery, heart: Heart, again: Option<Duration>) -> Result<(), NatsError> {
-    let Some(lease) = heart.end().await else { return Ok(()) };
+    match heart.end().await {
+        Some(lease) => give_up(delivery, lease, again).await,
+        None => Ok(()),
+    }
+}
+
+/// The same with a lease that is ours.
+async fn give_up(delivery: &Delivery, lease: Lease, again: Option<Duration>) -> Result<(), NatsError> {
     if again.is_none() {
         delivery.done().await?;
     }
@@ -207,10 +220,9 @@ async fn finish(
     left: term::Left,
 ) -> Result<String, NatsError> {
     let (hub, run, number) = (&shared.hub, &term.submitted.spec.id, term.number);
-    let term::Left { mut standing, end } = left;
-    if heart.lost.is_cancelled() {
-        return Ok("lost: another worker may have it by now".to_owned());
-    }
+    let term::Left { mut record, end } = left;
+    // Asked for once more: who stood still may believe that it is theirs.
+    let Some(lease) = heart.end().await else { return Ok(LOST.to_owned()) };
     let (leaving, again, text) = match end {
         term::End::Result(result) => {
             let text = format!("{} (exit {})", result.outcome.told(), result.exit);
@@ -221,8 +233,8 @@ async fn finish(
         term::End::HandedOn => (Leaving::HandedOn, Some(Duration::ZERO), "handed on".to_owned()),
         term::End::Broke(cause) => (Leaving::Broke, Some(OTHERS), format!("left to others: {cause}")),
     };
-    standing.leave(leaving);
-    hub.put(run, STATE, &standing).await?;
-    close(delivery, heart, again).await?;
+    record.standing.leave(leaving);
+    record.write().await?;
+    give_up(delivery, lease, again).await?;
     Ok(text)
 }

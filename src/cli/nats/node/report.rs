@@ -16,9 +16,12 @@ use tokio_util::sync::CancellationToken;
 
 use super::child::Outputs;
 use crate::{
-    actors::nats::{EventSink, Hub},
+    actors::nats::EventSink,
     cli::{
-        nats::record::{Note, STATE, Standing},
+        nats::{
+            record::{Note, Standing},
+            standing::StandingRecord,
+        },
         runs::folder::RunFolder,
     },
 };
@@ -33,24 +36,24 @@ pub struct Report {
     /// Where lines go.
     pub sink: Arc<EventSink>,
     pipes: [JoinHandle<()>; 2],
-    files: JoinHandle<Standing>,
+    files: JoinHandle<StandingRecord>,
     over: CancellationToken,
 }
 
 impl Report {
-    /// Begins to report on the run in `folder`, which stands as `standing` says.
+    /// Begins to report on the run in `folder`, which stands as `record` says.
     #[must_use]
-    pub fn begin(hub: Hub, folder: RunFolder, standing: Standing, sink: EventSink, outputs: Outputs) -> Self {
+    pub fn begin(folder: RunFolder, record: StandingRecord, sink: EventSink, outputs: Outputs) -> Self {
         let (sink, over) = (Arc::new(sink), CancellationToken::new());
         let events = tokio::spawn(copy(outputs.events, sink.clone(), |line| line));
         let words = tokio::spawn(copy(outputs.words, sink.clone(), |text| Note::Supervisor { text }.line()));
-        let files = Files { hub, folder, standing, sink: sink.clone(), logged: 0 };
+        let files = Files { folder, record, is_ours: true, sink: sink.clone(), logged: 0 };
         let files = tokio::spawn(files.follow(over.clone()));
         Self { sink, pipes: [events, words], files, over }
     }
 
     /// Reports the rest, after the supervisor has ended: where the run stands now. None when that failed.
-    pub async fn finish(mut self) -> Option<Standing> {
+    pub async fn finish(mut self) -> Option<StandingRecord> {
         for pipe in &mut self.pipes {
             // Whatever comes later is nobody's.
             let _ = timeout(EMPTY, pipe).await;
@@ -80,22 +83,23 @@ async fn copy(pipe: impl AsyncRead + Unpin, sink: Arc<EventSink>, note: fn(Strin
 
 /// The files of a run that are looked at.
 struct Files {
-    hub: Hub,
     folder: RunFolder,
-    standing: Standing,
+    record: StandingRecord,
+    /// Nobody else has written the record.
+    is_ours: bool,
     sink: Arc<EventSink>,
     /// Bytes of the worker's log that were sent.
     logged: u64,
 }
 
 impl Files {
-    async fn follow(mut self, over: CancellationToken) -> Standing {
+    async fn follow(mut self, over: CancellationToken) -> StandingRecord {
         loop {
             let is_over = over.is_cancelled();
             self.log().await;
             self.state().await;
             if is_over {
-                return self.standing;
+                return self.record;
             }
             tokio::select! {
                 () = over.cancelled() => {}
@@ -133,13 +137,18 @@ impl Files {
     async fn state(&mut self) {
         // It is replaced as a whole; one that cannot be read is told with the next look.
         let Ok(state) = self.folder.state() else { return };
-        if state == self.standing.state {
+        if state == self.record.standing.state || !self.is_ours {
             return;
         }
-        let standing = Standing { state, ..self.standing.clone() };
-        match self.hub.put(&self.folder.id(), STATE, &standing).await {
-            Ok(_) => self.standing = standing,
-            Err(error) => tracing::debug!(%error, "where the run stands could not be told"),
+        let before = self.record.standing.clone();
+        self.record.standing = Standing { state, ..before.clone() };
+        match self.record.write().await {
+            Ok(is_ours) => self.is_ours = is_ours,
+            Err(error) => {
+                tracing::debug!(%error, "where the run stands could not be told");
+                // It is told with the next look.
+                self.record.standing = before;
+            }
         }
     }
 }

@@ -29,7 +29,8 @@ use crate::{
         nats::{
             followed::Followed,
             place::LogPlace,
-            record::{Note, STOP, Standing, StopWish, Submitted},
+            record::{Note, STOP, StopWish, Submitted},
+            standing::StandingRecord,
         },
         runs::{folder::RunFolder, node::NodeOrder, result::RunResult},
     },
@@ -60,7 +61,7 @@ pub struct TermOf<'a> {
 /// How a term ended.
 pub struct Left {
     /// Where the run stands.
-    pub standing: Standing,
+    pub record: StandingRecord,
     /// How it ended.
     pub end: End,
 }
@@ -82,7 +83,7 @@ pub enum End {
 /// The server cannot be used, before the supervisor runs.
 pub async fn serve(
     term: &TermOf<'_>,
-    standing: Standing,
+    record: StandingRecord,
     heart: &Heart,
     drain: watch::Receiver<Drain>,
 ) -> Result<Left, NatsError> {
@@ -98,10 +99,10 @@ pub async fn serve(
         Ok(started) => started,
         Err(error) => {
             let end = End::Broke(format!("the supervisor could not be started: {error}"));
-            return Ok(Left { standing, end });
+            return Ok(Left { record, end });
         }
     };
-    let report = Report::begin(hub.clone(), desk.clone(), standing.clone(), sink, outputs);
+    let report = Report::begin(desk.clone(), record, sink, outputs);
     let answer = |request: RunRequest| {
         let (desk, user_dir) = (desk.clone(), shared.user_dir.clone());
         tokio::spawn(async move { control::answer(request, desk, &user_dir).await });
@@ -138,7 +139,11 @@ pub async fn serve(
     drop(requests);
     let end = end_of(status.ok(), desk.result().ok().flatten());
     let sink = report.sink.clone();
-    let standing = report.finish().await.unwrap_or(standing);
+    let record = match report.finish().await {
+        Some(record) => record,
+        // The report panicked: what it knew is on the server.
+        None => StandingRecord::read(hub, run).await?,
+    };
     if matches!(end, End::Result(_)) {
         sink.line(&Note::Ended { number }.line()).await;
     }
@@ -147,7 +152,7 @@ pub async fn serve(
         () = sink.flush() => {}
         () = heart.lost.cancelled() => {}
     }
-    Ok(Left { standing, end })
+    Ok(Left { record, end })
 }
 
 fn of_drain(drain: Drain) -> Option<NodeOrder> {
