@@ -129,6 +129,8 @@ pub struct ScreenState {
     drawn: Instant,
     /// The last frame is not what the model says any more.
     dirty: bool,
+    /// Something was typed that the last frame does not show.
+    owes_echo: bool,
     frame_due: bool,
     tick_due: bool,
     rest_due: bool,
@@ -184,6 +186,7 @@ impl Actor for Screen {
             begun,
             drawn: begun,
             dirty: true,
+            owes_echo: false,
             frame_due: false,
             tick_due: false,
             rest_due: false,
@@ -232,9 +235,13 @@ impl Actor for Screen {
                 }
                 state.remember();
                 state.draw();
+                // What is typed does not wait for the next frame when the terminal was busy.
+                state.owes_echo |= state.dirty;
             }
             ScreenMsg::Written => {
-                if state.dirty {
+                if state.dirty && std::mem::take(&mut state.owes_echo) {
+                    state.draw();
+                } else if state.dirty {
                     state.draw_in_time();
                 }
             }

@@ -28,6 +28,7 @@ impl ScreenState {
             self.terminal.draw(live);
         }
         self.dirty = false;
+        self.owes_echo = false;
         self.drawn = Instant::now();
         if let Some((id, waits)) = &mut self.watching
             && std::mem::take(waits)
