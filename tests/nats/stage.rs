@@ -51,9 +51,12 @@ impl Stage {
         let mut lines = BufReader::new(process.stderr.take().unwrap()).lines();
         let first = within("first words of a worker", lines.next_line()).await.unwrap().unwrap();
         assert!(first.contains("takes runs of the pool default"), "{first}");
+        eprintln!("{first}");
         let said = tokio::spawn(async move {
             let mut said = first + "\n";
             while let Ok(Some(line)) = lines.next_line().await {
+                // Seen when a test fails.
+                eprintln!("{line}");
                 said.push_str(&line);
                 said.push('\n');
             }

@@ -100,13 +100,10 @@ fn work(
     starting::prepare(environment, &args)?;
     let runtime = starting::async_runtime()?;
     // Before the session is opened: it may be another one by then.
-    let replica = match Log::take(&runtime, begin)? {
-        Taking::Taken(log) => log,
-        Taking::Lost => return Ok(Exit::TakenOver),
-    };
+    let Some(log) = Log::take(&runtime, begin)? else { return Ok(Exit::TakenOver) };
     let user_settings = Settings::load(&environment.user_dir.join("settings.json"), None);
     let Opened { mut chosen, task, head } = opening::open(environment, &args, run, begin, &user_settings)?;
-    chosen.replica = replica.replica();
+    chosen.replica = log.replica();
     let (settings, project) = base::project_of(environment, Mode::Json, args.trust, &chosen.cwd, extensions)?;
     let exit = runtime.block_on(async {
         let base = Arc::new(Base::open(environment, args, extensions, &settings, Some(&chosen), Mode::Json).await?);
@@ -121,7 +118,7 @@ fn work(
         let factory = UnattendedFactory { shared, task, events: Mutex::new(Some(events)), head, front };
         let exit = starting::run_offered(&base, observers, Arc::new(factory), offered).await;
         base.close().await;
-        replica.close().await;
+        log.close().await;
         // A renewed token that is lost logs the user out.
         settle().await;
         exit
@@ -131,27 +128,19 @@ fn work(
     exit
 }
 
-/// What became of the log of the session, which may be on a server.
-enum Taking {
-    /// It is ours, or there is none.
-    Taken(Log),
-    /// Another process has it.
-    #[cfg_attr(not(feature = "nats"), expect(dead_code, reason = "without a server nobody else can have it"))]
-    Lost,
-}
-
 /// The log of the session on a server, when a node has the run.
 #[cfg(feature = "nats")]
 struct Log(Option<Arc<crate::actors::nats::SessionLog>>);
 
 #[cfg(feature = "nats")]
 impl Log {
-    fn take(runtime: &tokio::runtime::Runtime, begin: &Begin) -> Result<Taking, StartError> {
+    /// Takes it; none when another process has it by now.
+    fn take(runtime: &tokio::runtime::Runtime, begin: &Begin) -> Result<Option<Self>, StartError> {
         use crate::{actors::nats::NatsError, cli::nats::place};
-        let Some(at) = &begin.log else { return Ok(Taking::Taken(Self(None))) };
+        let Some(at) = &begin.log else { return Ok(Some(Self(None))) };
         match runtime.block_on(place::take(at)) {
-            Ok(log) => Ok(Taking::Taken(Self(Some(log)))),
-            Err(NatsError::Lost(_)) => Ok(Taking::Lost),
+            Ok(log) => Ok(Some(Self(Some(log)))),
+            Err(NatsError::Lost(_)) => Ok(None),
             Err(error) => Err(StartError::of(error)),
         }
     }
@@ -176,9 +165,9 @@ struct Log;
 
 #[cfg(not(feature = "nats"))]
 impl Log {
-    fn take(_: &tokio::runtime::Runtime, begin: &Begin) -> Result<Taking, StartError> {
+    fn take(_: &tokio::runtime::Runtime, begin: &Begin) -> Result<Option<Self>, StartError> {
         match begin.log {
-            None => Ok(Taking::Taken(Self)),
+            None => Ok(Some(Self)),
             Some(_) => Err(StartError::of(crate::cli::nats::missing::TEXT)),
         }
     }
