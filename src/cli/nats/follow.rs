@@ -8,7 +8,8 @@ use super::{
     address::Client,
     error::OnError,
     followed::Followed,
-    record::{Ended, Note, RESULT, STATE, Standing, Submitted},
+    record::{Ended, Holder, Note, RESULT, STATE, Standing, Submitted},
+    request::Requested,
     stop::stop,
 };
 use crate::{
@@ -33,20 +34,12 @@ const LOOK: Duration = Duration::from_secs(1);
 /// A connection that is lost for so long is told of.
 const AWAY: Duration = Duration::from_secs(3);
 
-/// A request that is to be followed.
-pub struct Follow {
-    /// The request.
-    pub submitted: Submitted,
-    /// We made it: what happened before it is not ours to tell.
-    pub is_fresh: bool,
-}
-
 /// Follows a request to its end.
 ///
 /// # Errors
 /// The server cannot be used.
-pub async fn follow(client: &Client, request: Follow, form: OutputForm) -> Result<Exit, OnError> {
-    let Follow { submitted, is_fresh } = request;
+pub async fn follow(client: &Client, request: Requested, form: OutputForm) -> Result<Exit, OnError> {
+    let Requested { submitted, is_fresh, .. } = request;
     let (hub, run, number) = (&client.hub, submitted.spec.id.clone(), submitted.number);
     let on = &client.shown;
     complain(&format!(
@@ -91,8 +84,8 @@ pub async fn follow(client: &Client, request: Follow, form: OutputForm) -> Resul
 /// What is told about nodes, and the way to them.
 struct Waiting<'a> {
     submitted: &'a Submitted,
-    /// The node that has the run, and the epoch of its lease.
-    taken: Option<(String, u64)>,
+    /// The node that has the run.
+    holder: Holder,
     refusals: usize,
     /// When it is told again that nobody has taken it.
     reminder: Instant,
@@ -103,7 +96,7 @@ struct Waiting<'a> {
 impl<'a> Waiting<'a> {
     fn new(submitted: &'a Submitted) -> Self {
         let reminder = Instant::now() + PATIENCE;
-        Self { submitted, taken: None, refusals: 0, reminder, away: None, told_away: false }
+        Self { submitted, holder: Holder::default(), refusals: 0, reminder, away: None, told_away: false }
     }
 
     fn tell(&mut self, standing: &Standing) {
@@ -111,12 +104,9 @@ impl<'a> Waiting<'a> {
             complain(&format!("Worker {} leaves the run to others: {}.", refusal.node, refusal.reason));
         }
         self.refusals = standing.refusals.len();
-        let Some(term) = standing.taken(self.submitted.number) else { return };
-        let now = (term.node.clone(), term.epoch);
-        if term.end.is_none() && self.taken.as_ref() != Some(&now) {
-            let again = if self.taken.is_some() { " over" } else { "" };
+        if let Some((term, was_taken)) = self.holder.news(standing, self.submitted.number) {
+            let again = if was_taken { " over" } else { "" };
             complain(&format!("Worker {} takes it{again}, in {}.", term.node, term.folder.display()));
-            self.taken = Some(now);
         }
     }
 
@@ -134,7 +124,7 @@ impl<'a> Waiting<'a> {
                 complain(&format!("The connection to {} is lost; trying again. The run goes on.", client.shown));
             }
         }
-        if self.taken.is_none() && Instant::now() >= self.reminder {
+        if !self.holder.is_known() && Instant::now() >= self.reminder {
             self.reminder = Instant::now() + REMINDER;
             complain(&format!(
                 "The run {} waits for a worker of the pool {}.",

@@ -7,7 +7,7 @@ use super::{
     error::OnError,
     flags::NatsFlags,
     followed::Followed,
-    record::{Ended, Note, RESULT, SPEC, STATE, Standing, Submitted, Term},
+    record::{Ended, Note, RESULT, SPEC, Submitted, Term, standing},
     stop::stop,
 };
 use crate::{
@@ -87,10 +87,9 @@ async fn told_of(client: &Client, run: &str) -> Result<Option<Told>, OnError> {
     let hub = &client.hub;
     let Some(submitted) = hub.get::<Submitted>(run, SPEC).await? else { return Ok(None) };
     let submitted = submitted.value;
-    let standing: Standing = hub.get(run, STATE).await?.map(|record| record.value).unwrap_or_default();
-    let ended: Option<Ended> = hub.get(run, RESULT).await?.map(|record| record.value);
+    let standing = standing(hub, run).await?;
+    let result = submitted.end(hub).await?.map(|ended| ended.result);
     let is_owned = hub.owner(run).await?.is_some();
-    let result = ended.filter(|ended| ended.number >= submitted.number).map(|ended| ended.result);
     let now = standing.terms.last().filter(|_| is_owned);
     let mut json = Map::new();
     json.insert("pool".to_owned(), json!(submitted.pool));
@@ -169,8 +168,7 @@ async fn stop_run(client: &Client, run: &str) -> Result<Exit, OnError> {
         return Err(OnError::Usage(format!("the run {run} was removed meanwhile")));
     };
     let submitted = submitted.value;
-    let ended: Option<Ended> = client.hub.get(run, RESULT).await?.map(|record| record.value);
-    if ended.is_some_and(|ended| ended.number >= submitted.number) {
+    if submitted.end(&client.hub).await?.is_some() {
         let on = &client.shown;
         complain(&format!("The run {run} is not running. `troupe runs show {run} --on {on}` tells how it ended."));
         return Ok(Exit::Done);

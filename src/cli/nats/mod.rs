@@ -10,7 +10,7 @@
 //! | `record`, `standing`, `ending` | what the server keeps of a run beside its sessions, and how it is written |
 //! | `decide` | what a node does with a job; pure |
 //! | `node` | the process of `troupe worker` |
-//! | `submit`, `follow`, `followed`, `stop`, `manage` | the client's side: `troupe run --on`, `troupe runs … --on` |
+//! | `submit`, `request`, `follow`, `followed`, `stop`, `manage` | the client's side: `troupe run --on`, `troupe runs … --on` |
 //! | `seats` | agents of a team as runs: `troupe team run --on` |
 //! | `live` | `troupe top --on`, `troupe attach --on` |
 //! | `place` | the agent's side: its session goes to the server |
@@ -41,6 +41,8 @@ pub mod node;
 pub mod place;
 #[cfg(feature = "nats")]
 mod record;
+#[cfg(feature = "nats")]
+mod request;
 #[cfg(feature = "nats")]
 pub mod seats;
 #[cfg(feature = "nats")]

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::{
+    actors::nats::{Hub, NatsError},
     cli::runs::{result::RunResult, spec::RunSpec, state::RunState},
     protocol::time::{Millis, now_ms},
 };
@@ -34,6 +35,22 @@ pub struct Submitted {
     pub at: Millis,
     /// The run.
     pub spec: RunSpec,
+}
+
+impl Submitted {
+    /// How the latest request ended, when it has.
+    ///
+    /// # Errors
+    /// The server cannot be used.
+    pub async fn end(&self, hub: &Hub) -> Result<Option<Ended>, NatsError> {
+        Ok(self.end_in(hub.get(&self.spec.id, RESULT).await?.map(|record| record.value)))
+    }
+
+    /// The end of the latest request, if what is known of the run's ends is that.
+    #[must_use]
+    pub fn end_in(&self, known: Option<Ended>) -> Option<Ended> {
+        known.filter(|ended| ended.number >= self.number)
+    }
 }
 
 /// What came of a request.
@@ -141,6 +158,14 @@ pub struct Refusal {
     pub reason: String,
 }
 
+/// Where a run stands.
+///
+/// # Errors
+/// The server cannot be used.
+pub async fn standing(hub: &Hub, run: &str) -> Result<Standing, NatsError> {
+    Ok(hub.get(run, STATE).await?.map(|record| record.value).unwrap_or_default())
+}
+
 impl Standing {
     /// Begins a term. One that seems to last is over: its node was not heard of.
     pub fn begin(&mut self, term: Term) {
@@ -172,6 +197,28 @@ impl Standing {
     #[must_use]
     pub fn taken(&self, number: u32) -> Option<&Term> {
         self.terms.last().filter(|term| term.number >= number)
+    }
+}
+
+/// Who has a request, as far as it was told.
+#[derive(Debug, Default)]
+pub struct Holder(Option<(String, u64)>);
+
+impl Holder {
+    /// The term that has begun since it was asked last, and whether there was one before.
+    pub fn news<'a>(&mut self, standing: &'a Standing, number: u32) -> Option<(&'a Term, bool)> {
+        let term = standing.taken(number).filter(|term| term.end.is_none())?;
+        let now = (term.node.clone(), term.epoch);
+        if self.0.as_ref() == Some(&now) {
+            return None;
+        }
+        Some((term, self.0.replace(now).is_some()))
+    }
+
+    /// Whether a node had it at all.
+    #[must_use]
+    pub fn is_known(&self) -> bool {
+        self.0.is_some()
     }
 }
 

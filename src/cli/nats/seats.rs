@@ -21,7 +21,8 @@ use super::{
     args::POOL,
     flags::NatsFlags,
     followed::Followed,
-    record::{Ended, RESULT, SPEC, STATE, STOP, Standing, Submitted},
+    record::{Ended, Holder, RESULT, SPEC, STATE, Standing, Submitted},
+    request::requested,
     stop::stop,
 };
 use crate::{
@@ -30,7 +31,7 @@ use crate::{
             complain,
             unattended::{outcome::Outcome as RunOutcome, progress, task::Message},
         },
-        nats::{Hub, Job, Limits, NatsError, Put, SessionLog, Versioned},
+        nats::{Hub, Limits, NatsError, SessionLog},
         team::driver::{Assignment, Doing, Elsewhere},
     },
     cli::{env::Environment, exit::Exit, runs::spec::with_ids, start::StartError},
@@ -43,8 +44,6 @@ use crate::{
     store::{SessionStore, paths::create_private_dir},
 };
 
-/// How often two processes may get into each other's way before one of them gives up.
-const ATTEMPTS: usize = 5;
 /// A task that nobody has taken for so long is told of, and again after each further such time.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// How long an agent that was stopped may take to end, beyond the grace of its run.
@@ -147,48 +146,18 @@ impl Seats {
 
     /// Gives an agent its task, unless it has it; the request whose end is the task's.
     async fn given(&self, run: &str, task: &Assignment) -> Result<Submitted, NatsError> {
-        let hub = &self.client.hub;
-        for _ in 0..ATTEMPTS {
-            let known: Option<Versioned<Submitted>> = hub.get(run, SPEC).await?;
-            let next = match known {
-                None => {
-                    let spec = self
-                        .words
-                        .run(&self.environment, run, &self.client.shown, task)
-                        .map_err(|cause| refused(run, cause))?;
-                    let new = Submitted { number: 1, pool: self.pool.clone(), at: now_ms(), spec };
-                    match hub.put_new(run, SPEC, &new).await? {
-                        Put::New => new,
-                        Put::There(_) => continue,
-                    }
-                }
-                Some(Versioned { value, revision }) => {
-                    let ended: Option<Ended> = hub.get(run, RESULT).await?.map(|record| record.value);
-                    match request(&value, ended.as_ref(), task) {
-                        Request::Wrong(cause) => return Err(refused(run, cause)),
-                        Request::There => {
-                            let standing: Option<Standing> = hub.get(run, STATE).await?.map(|record| record.value);
-                            if standing.is_some_and(|standing| standing.taken(value.number).is_some()) {
-                                return Ok(value);
-                            }
-                            // Whoever made it may have died before it was queued.
-                            value
-                        }
-                        Request::Next(next) => {
-                            if hub.update(run, SPEC, revision, &*next).await?.is_none() {
-                                continue;
-                            }
-                            // The wish was for the request before.
-                            hub.delete(run, STOP).await?;
-                            *next
-                        }
-                    }
-                }
-            };
-            hub.submit(&next.pool, &Job { run: run.to_owned(), number: next.number }).await?;
-            return Ok(next);
+        let first = || {
+            let spec = self.words.run(&self.environment, run, &self.client.shown, task);
+            let spec = spec.map_err(|cause| refused(run, cause))?;
+            Ok(Submitted { number: 1, pool: self.pool.clone(), at: now_ms(), spec })
+        };
+        let next = |known: &Submitted, ended: Option<&Ended>| {
+            next_request(known, ended, task).map_err(|cause| refused(run, cause))
+        };
+        match requested(&self.client.hub, run, first, next).await? {
+            Some(requested) => Ok(requested.submitted),
+            None => Err(refused(run, "another process goes on with the same team".to_owned())),
         }
-        Err(refused(run, "another process goes on with the same team".to_owned()))
     }
 
     /// Waits for the end of a request, and tells where it works.
@@ -196,7 +165,7 @@ impl Seats {
         let (hub, run, number) = (&self.client.hub, &submitted.spec.id, submitted.number);
         let mut results: Followed<Ended> = Followed::of(hub, run, RESULT);
         let mut standings: Followed<Standing> = Followed::of(hub, run, STATE);
-        let (mut taken, mut reminder) = (None, Instant::now() + PATIENCE);
+        let (mut holder, mut reminder) = (Holder::default(), Instant::now() + PATIENCE);
         loop {
             tokio::select! {
                 ended = results.next() => match ended {
@@ -204,16 +173,12 @@ impl Seats {
                     _ => {}
                 },
                 standing = standings.next() => {
-                    let standing = standing.unwrap_or_default();
-                    let Some(term) = standing.taken(number).filter(|term| term.end.is_none()) else { continue };
-                    let now = Some((term.node.clone(), term.epoch));
-                    if now != taken {
-                        let over = if taken.is_some() { "goes on" } else { "works" };
+                    if let Some((term, was_taken)) = holder.news(&standing.unwrap_or_default(), number) {
+                        let over = if was_taken { "goes on" } else { "works" };
                         self.tell(&format!("{name} {over} on worker {}", term.node));
-                        taken = now;
                     }
                 }
-                () = sleep(reminder.saturating_duration_since(Instant::now())), if taken.is_none() => {
+                () = sleep(reminder.saturating_duration_since(Instant::now())), if !holder.is_known() => {
                     reminder = Instant::now() + PATIENCE;
                     self.tell(&format!("{name} waits for a worker of the pool {}", submitted.pool));
                 }
@@ -226,8 +191,7 @@ impl Seats {
         let Some(submitted) = hub.get::<Submitted>(&run, SPEC).await?.map(|record| record.value) else {
             return Ok(None);
         };
-        let ended: Option<Ended> = hub.get(&run, RESULT).await?.map(|record| record.value);
-        if ended.is_some_and(|ended| ended.number >= submitted.number) {
+        if submitted.end(hub).await?.is_some() {
             return Ok(None);
         }
         stop(&self.client, &submitted, Exit::Terminated).await.map_err(|error| refused(&run, error.to_string()))?;
@@ -330,41 +294,32 @@ fn refused(run: &str, cause: String) -> NatsError {
     NatsError::Failed { action: format!("have {run} work elsewhere"), cause }
 }
 
-/// What has to be asked of the server, so that an agent does a task.
-#[derive(Debug, PartialEq)]
-enum Request {
-    /// Nothing: the latest request is the one.
-    There,
-    /// This one.
-    Next(Box<Submitted>),
-    /// It cannot be asked.
-    Wrong(String),
-}
-
-/// See [`Request`]; the agent is there.
-fn request(known: &Submitted, ended: Option<&Ended>, task: &Assignment) -> Request {
+/// The request by which an agent gets a task; none when the latest one is it. `ended` is the end of the latest one.
+///
+/// # Errors
+/// It cannot get this task now.
+fn next_request(known: &Submitted, ended: Option<&Ended>, task: &Assignment) -> Result<Option<Submitted>, String> {
     let next = |prompts: Vec<Input>| {
         let mut next = known.clone();
         next.spec.prompts = with_ids(prompts, &known.spec.stem);
-        Request::Next(Box::new(Submitted { number: known.number + 1, at: now_ms(), ..next }))
+        Ok(Some(Submitted { number: known.number + 1, at: now_ms(), ..next }))
     };
     let given = known.spec.prompts.len();
     let wanted = task.number as usize;
-    let over = ended.filter(|ended| ended.number >= known.number);
     if given + 1 == wanted {
-        return match over {
+        return match ended {
             Some(_) => next([known.spec.prompts.clone(), vec![words::prompt(&task.text)]].concat()),
-            None => Request::Wrong(format!("{} has not ended its task before", task.name)),
+            None => Err(format!("{} has not ended its task before", task.name)),
         };
     }
     if given != wanted {
-        return Request::Wrong(format!("{} has had {given} tasks, and this would be the {wanted}.", task.name));
+        return Err(format!("{} has had {given} tasks, and this would be the {wanted}.", task.name));
     }
-    match over {
+    match ended {
         Some(ended) if task.is_taken_up && ended.result.outcome == RunOutcome::Cancelled => {
             next(known.spec.prompts.clone())
         }
-        _ => Request::There,
+        _ => Ok(None),
     }
 }
 
@@ -425,10 +380,10 @@ mod tests {
             ("it goes on", submitted(2, 1), ended(1, cancelled), task(1, true), "there"),
         ];
         for (what, known, ended, task, wanted) in table {
-            let found = match request(&known, ended.as_ref(), &task) {
-                Request::There => "there".to_owned(),
-                Request::Wrong(_) => "wrong".to_owned(),
-                Request::Next(next) => {
+            let found = match next_request(&known, known.end_in(ended).as_ref(), &task) {
+                Ok(None) => "there".to_owned(),
+                Err(_) => "wrong".to_owned(),
+                Ok(Some(next)) => {
                     let ids: BTreeSet<_> = next.spec.prompts.iter().map(|prompt| prompt.op.clone()).collect();
                     assert_eq!(ids.len(), next.spec.prompts.len());
                     assert!(known.spec.prompts.iter().zip(&next.spec.prompts).all(|(a, b)| a == b), "{what}");

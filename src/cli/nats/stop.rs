@@ -4,7 +4,7 @@ use super::{
     address::Client,
     ending::store,
     error::OnError,
-    record::{Ended, RESULT, STATE, STOP, Standing, StopWish, Submitted},
+    record::{Ended, STOP, StopWish, Submitted, standing},
 };
 use crate::{
     actors::front::unattended::{outcome::Outcome, words::Report},
@@ -23,9 +23,8 @@ pub async fn stop(client: &Client, submitted: &Submitted, signal: Exit) -> Resul
     if hub.owner(run).await?.is_some() {
         return Ok(());
     }
-    let ended: Option<Ended> = hub.get(run, RESULT).await?.map(|record| record.value);
-    if ended.is_none_or(|ended| ended.number < number) {
-        let standing: Standing = hub.get(run, STATE).await?.map(|record| record.value).unwrap_or_default();
+    if submitted.end(hub).await?.is_none() {
+        let standing = standing(hub, run).await?;
         let report = Report::bare(Outcome::Cancelled, "it was stopped while no worker had it");
         let result = RunResult::new(&submitted.spec, &standing.state, report, Some(signal));
         store(hub, run, &Ended { number, epoch: 0, node: None, result }).await?;
