@@ -68,7 +68,8 @@ impl Link {
     }
 }
 
-fn is_refusal(text: &str) -> bool {
+/// Whether a text of the server says that something is forbidden.
+pub(super) fn is_refusal(text: &str) -> bool {
     text.to_ascii_lowercase().contains("permissions violation")
 }
 

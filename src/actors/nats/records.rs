@@ -9,13 +9,13 @@ use async_nats::{
 use bytes::Bytes;
 use futures_util::TryStreamExt as _;
 use serde::{Serialize, de::DeserializeOwned};
-use tokio::time::Instant;
+use tokio::time::{Instant, sleep};
 
 use super::{
     Hub, NatsError,
     follow::{Follow, Start},
     names::{run_id, word},
-    wire::{PATIENCE, Refusal},
+    wire::{PATIENCE, PAUSE, Refusal},
 };
 
 /// The header of a message that stands for no value, as key-value buckets have it.
@@ -129,18 +129,10 @@ impl Hub {
     /// The server does not answer.
     pub async fn runs(&self, kind: &str) -> Result<Vec<String>, NatsError> {
         let ending = format!(".{}", word(kind)?);
-        let prefix = self.0.names.of_bucket("runs");
-        let all = &prefix;
-        let stream = &self.stream(&self.0.names.runs()).await?;
-        let subjects: Vec<(String, usize)> = self
-            .ask_again("list the runs", PATIENCE, || async move {
-                let listed = stream.info_with_subjects(all).await.map_err(|error| error.to_string())?;
-                listed.try_collect().await.map_err(|error| error.to_string())
-            })
-            .await?;
-        let start = prefix.trim_end_matches('>');
-        let id = |subject: &str| Some(subject.strip_prefix(start)?.strip_suffix(&ending)?.to_owned());
-        let mut runs: Vec<String> = subjects.iter().filter_map(|(subject, _)| id(subject)).collect();
+        let all = self.0.names.of_bucket("runs");
+        let start = all.trim_end_matches('>');
+        let id = |subject: &String| Some(subject.strip_prefix(start)?.strip_suffix(&ending)?.to_owned());
+        let mut runs: Vec<String> = self.subjects("list the runs", &all).await?.iter().filter_map(id).collect();
         runs.sort_unstable();
         Ok(runs)
     }
@@ -179,15 +171,20 @@ impl Hub {
 
     /// The kinds of records that a run has.
     async fn kinds(&self, run: &str) -> Result<Vec<String>, NatsError> {
+        let subjects = self.subjects("list the records of a run", &self.0.names.record(run, "*")).await?;
+        Ok(subjects.iter().filter_map(|subject| Some(subject.rsplit_once('.')?.1.to_owned())).collect())
+    }
+
+    /// The subjects of records that fit a pattern.
+    async fn subjects(&self, action: &str, pattern: &str) -> Result<Vec<String>, NatsError> {
         let stream = &self.stream(&self.0.names.runs()).await?;
-        let filter = &self.0.names.record(run, "*");
         let subjects: Vec<(String, usize)> = self
-            .ask_again("list the records of a run", PATIENCE, || async move {
-                let listed = stream.info_with_subjects(filter).await.map_err(|error| error.to_string())?;
+            .ask_again(action, PATIENCE, || async move {
+                let listed = stream.info_with_subjects(pattern).await.map_err(|error| error.to_string())?;
                 listed.try_collect().await.map_err(|error| error.to_string())
             })
             .await?;
-        Ok(subjects.iter().filter_map(|(subject, _)| Some(subject.rsplit_once('.')?.1.to_owned())).collect())
+        Ok(subjects.into_iter().map(|(subject, _)| subject).collect())
     }
 
     /// Where snapshots are.
@@ -233,7 +230,7 @@ impl Hub {
                 }
                 Err(Refusal::Unknown(_)) => in_doubt = true,
             }
-            tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+            sleep(PAUSE).await;
         }
     }
 

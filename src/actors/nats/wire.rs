@@ -10,12 +10,12 @@ use async_nats::jetstream::{
 };
 use tokio::time::{Instant, sleep, timeout_at};
 
-use super::{Hub, NatsError};
+use super::{Hub, NatsError, link::is_refusal};
 
 /// How long a question is asked again while the server is away.
 pub(super) const PATIENCE: Duration = Duration::from_secs(20);
 /// The pause between two attempts while the connection stands.
-const PAUSE: Duration = Duration::from_millis(100);
+pub(super) const PAUSE: Duration = Duration::from_millis(100);
 
 /// Why a message was not stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -70,7 +70,7 @@ impl Hub {
                     return Err(NatsError::Failed { action: action.to_owned(), cause: format!("{refusal:?}") });
                 }
             };
-            if is_forbidden(&cause) {
+            if is_refusal(&cause) {
                 return Err(NatsError::Forbidden { action: action.to_owned(), cause });
             }
             if Instant::now() >= deadline {
@@ -182,8 +182,4 @@ impl Hub {
             .await
             .map_err(|error| NatsError::Failed { action: format!("use the stream {name}"), cause: error.to_string() })
     }
-}
-
-fn is_forbidden(cause: &str) -> bool {
-    cause.to_ascii_lowercase().contains("permissions violation")
 }
