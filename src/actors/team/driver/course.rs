@@ -192,14 +192,13 @@ impl Course {
 
     /// How a job of an earlier process is taken up.
     fn taken_up(&self, job: &Job) -> Job {
-        let after = self.ended.get(&job.name).copied().unwrap_or(0);
         let errand = match &job.errand {
             errand @ (Errand::Start { .. } | Errand::Say { .. }) => {
-                Errand::Rejoin { after, otherwise: Box::new(errand.clone()) }
+                Errand::Rejoin { otherwise: Box::new(errand.clone()) }
             }
             errand => errand.clone(),
         };
-        Job { errand, ..job.clone() }
+        self.job_for(job.seat, job.name.clone(), job.is_away, errand)
     }
 
     fn books(&self) -> MutexGuard<'_, Ledger> {

@@ -6,7 +6,7 @@ use ractor::{Actor, ActorProcessingErr, ActorRef};
 
 use super::{
     TeamMsg, TeamRun,
-    elsewhere::{Assignment, assigned},
+    elsewhere::{Assignment, Elsewhere, assigned},
     happening::Happening,
     rejoin::rejoined,
     work::{listed, ran_for, ran_here},
@@ -75,8 +75,6 @@ pub enum Errand {
     },
     /// Wait for the end of a task that an earlier process may have begun.
     Rejoin {
-        /// The last task that is known to have ended; 0 for none.
-        after: u32,
         /// What is done when none was begun since.
         otherwise: Box<Errand>,
     },
@@ -148,33 +146,35 @@ impl Actor for ErrandWorker {
         job: Box<Job>,
         place: &mut ErrandPlace,
     ) -> Result<(), ActorProcessingErr> {
-        let news = match job.is_away {
-            true => done_away(place, *job).await,
-            false => done(&place.family, *job).await,
-        };
+        let news = done(place, *job).await;
         place.team.tell(TeamMsg::News(myself.get_id(), Box::new(news)));
         myself.stop(None);
         Ok(())
     }
 }
 
-async fn done(family: &Family, job: Job) -> Happening {
-    let Job { seat, name, errand, .. } = job;
+async fn done(place: &ErrandPlace, job: Job) -> Happening {
+    let family = &place.family;
+    let away = place.run.elsewhere.get().filter(|_| job.is_away);
+    let Job { seat, name, ended: before, errand, .. } = job;
     let (seat, life) = seat.unwrap_or_default();
     match errand {
         Errand::Start { .. } | Errand::Say { .. } | Errand::Rejoin { .. } => {
-            let end = match errand {
-                Errand::Rejoin { after, otherwise } => rejoined(family, &name, after, *otherwise).await,
-                errand => task_end(family, &name, errand).await,
+            let end = match (away, errand) {
+                (Some(elsewhere), errand) => end_away(family, &**elsewhere, &name, before, errand).await,
+                (None, Errand::Rejoin { otherwise }) => rejoined(family, &name, before, *otherwise).await,
+                (None, errand) => task_end(family, &name, errand).await,
             };
             let (end, patch) = ended(end).await;
             Happening::Ended { seat, life, name, end, patch }
         }
         Errand::Run { command, time } => {
-            let (passed, output) = match ran_for(family, &name, &command, time).await {
-                Ok(ran) => ran,
-                Err(problem) => (false, problem),
+            let ran = match away {
+                // Agents elsewhere work in the same folder, on whatever machine.
+                Some(_) => ran_here(family, &command, time).await,
+                None => ran_for(family, &name, &command, time).await,
             };
+            let (passed, output) = ran.unwrap_or_else(|problem| (false, problem));
             Happening::Ran { seat, life, name, passed, output }
         }
         Errand::Merge => {
@@ -188,19 +188,36 @@ async fn done(family: &Family, job: Job) -> Happening {
         Errand::List { step, source } => {
             Happening::Listed { step, name, items: listed(family.agent().config.as_ref(), source).await }
         }
-        Errand::Stop => Happening::Stopped { ends: stopped(family, &[&name]).await, name: Some(name) },
-        Errand::StopAll => Happening::Stopped { name: None, ends: stopped(family, &[]).await },
+        Errand::Stop => {
+            let ends = match away {
+                Some(elsewhere) => elsewhere.stop(&name).await.map(|end| (name.clone(), end)).into_iter().collect(),
+                None => stopped(family, &[&name]).await,
+            };
+            Happening::Stopped { ends, name: Some(name) }
+        }
+        Errand::StopAll => {
+            let elsewhere = async {
+                match away {
+                    Some(elsewhere) => elsewhere.stop_all().await,
+                    None => Vec::new(),
+                }
+            };
+            let (away, here) = tokio::join!(elsewhere, stopped(family, &[]));
+            Happening::Stopped { name: None, ends: [away, here].concat() }
+        }
     }
 }
 
-/// The same for an agent that works elsewhere.
-async fn done_away(place: &ErrandPlace, job: Job) -> Happening {
-    let ErrandPlace { family, run, .. } = place;
-    let Some(elsewhere) = run.elsewhere.get() else { return broken_off(job, "there is no such place") };
-    let Job { seat, name, ended: before, errand, .. } = job;
-    let (seat, life) = seat.unwrap_or_default();
+/// The end of an agent's next task, which it does elsewhere.
+async fn end_away(
+    family: &Family,
+    elsewhere: &dyn Elsewhere,
+    name: &str,
+    before: u32,
+    errand: Errand,
+) -> Result<SiblingEnd, SiblingError> {
     let (errand, is_taken_up) = match errand {
-        Errand::Rejoin { otherwise, .. } => (*otherwise, true),
+        Errand::Rejoin { otherwise } => (*otherwise, true),
         errand => (errand, false),
     };
     let (spec, text) = match errand {
@@ -210,32 +227,15 @@ async fn done_away(place: &ErrandPlace, job: Job) -> Happening {
             (Some(*spec), text)
         }
         Errand::Say { text } => (None, text),
-        Errand::Run { command, time } => {
-            // Agents elsewhere work in the same folder, on whatever machine.
-            let (passed, output) = ran_here(family, &command, time).await.unwrap_or_else(|problem| (false, problem));
-            return Happening::Ran { seat, life, name, passed, output };
-        }
-        Errand::Merge => {
-            let result = Err("an agent that works elsewhere has no worktree".to_owned());
-            return Happening::Merged { seat, life, name, result };
-        }
-        Errand::Stop => {
-            let ends = elsewhere.stop(&name).await.map(|end| (name.clone(), end)).into_iter().collect();
-            return Happening::Stopped { name: Some(name), ends };
-        }
-        Errand::StopAll => {
-            let (away, here) = tokio::join!(elsewhere.stop_all(), stopped(family, &[]));
-            return Happening::Stopped { name: None, ends: [away, here].concat() };
-        }
-        errand @ (Errand::List { .. } | Errand::Rejoin { .. }) => {
-            let job = Job { seat: Some((seat, life)), name, is_away: false, ended: before, errand };
-            return done(family, job).await;
-        }
+        _ => return Err(no_task()),
     };
     let budget = spec.as_ref().map(|spec| spec.budget).unwrap_or_default();
-    let task = Assignment { name: name.clone(), number: before + 1, text, spec, budget, is_taken_up };
-    let (end, patch) = ended(assigned(family, &**elsewhere, task).await).await;
-    Happening::Ended { seat, life, name, end, patch }
+    let task = Assignment { name: name.to_owned(), number: before + 1, text, spec, budget, is_taken_up };
+    assigned(family, elsewhere, task).await
+}
+
+fn no_task() -> SiblingError {
+    SiblingError::Refused("this begins no task".to_owned())
 }
 
 /// Begins a task and waits for its end.
@@ -246,7 +246,7 @@ pub(super) async fn task_end(family: &Family, name: &str, errand: Errand) -> Res
             started(family, name, *spec).await
         }
         Errand::Say { text } => said(family, name, &text).await,
-        _ => Err(SiblingError::Refused("this begins no task".to_owned())),
+        _ => Err(no_task()),
     }
 }
 
