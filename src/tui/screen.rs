@@ -239,7 +239,7 @@ impl Actor for Screen {
                 state.owes_echo |= state.dirty;
             }
             ScreenMsg::Written => {
-                if state.dirty && std::mem::take(&mut state.owes_echo) {
+                if state.owes_echo {
                     state.draw();
                 } else if state.dirty {
                     state.draw_in_time();
