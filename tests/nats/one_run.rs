@@ -86,7 +86,7 @@ async fn a_signal_stops_the_run_where_it_works_and_resume_goes_on_with_it() {
     let _worker = stage.worker("a").await;
     let client = stage.start(&["the task"]);
     let tool = stage.pid_in("pid").await;
-    let pid = rustix::process::Pid::from_raw(i32::try_from(client.id().unwrap()).unwrap()).unwrap();
+    let pid = pid_of(&client);
     rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
     let finished = end(client).await;
     assert_eq!(finished.code, Some(130), "{}", finished.stderr);

@@ -8,7 +8,7 @@ use std::{
 
 use tempfile::TempDir;
 
-use crate::{stage::until, support::*};
+use crate::support::*;
 
 /// A running server.
 pub struct Nats {

@@ -1,6 +1,6 @@
 //! What the tests of runs on any machine share: a server, machines with workers, clients.
 
-use std::{fs, path::PathBuf, process::Stdio, time::Duration};
+use std::{fs, path::PathBuf, process::Stdio};
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
@@ -118,7 +118,7 @@ impl Machine {
 
     /// Sends a signal to the worker alone.
     pub fn signal(&self, signal: Signal) {
-        kill_process(Pid::from_raw(i32::try_from(self.process.id().unwrap()).unwrap()).unwrap(), signal).unwrap();
+        kill_process(pid_of(&self.process), signal).unwrap();
     }
 
     /// The machine stands still: all of its processes.
@@ -165,29 +165,6 @@ fn parents() -> Vec<(i32, i32)> {
     };
     let names = fs::read_dir("/proc").unwrap().map(|entry| entry.unwrap().file_name());
     names.filter_map(|name| stat(name.to_str()?.parse().ok()?)).collect()
-}
-
-/// The end of a client.
-pub async fn end(child: Child) -> Finished {
-    let output = within("end of a client", child.wait_with_output()).await.unwrap();
-    Finished {
-        code: output.status.code(),
-        stdout: String::from_utf8(output.stdout).unwrap(),
-        stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
-    }
-}
-
-/// Waits until `look` gives something.
-pub async fn until<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
-    within(what, async {
-        loop {
-            if let Some(found) = look() {
-                return found;
-            }
-            tokio::time::sleep(Duration::from_millis(5)).await;
-        }
-    })
-    .await
 }
 
 /// What the model was told of its calls, by the last request: each call has one result.

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, path::Path, process::Stdio};
 
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::{Signal, kill_process};
 use serde_json::{Value, json};
 use tokio::process::Child;
 
@@ -132,7 +132,7 @@ async fn a_team_whose_process_dies_is_gone_on_with_while_its_agents_work_on() {
     let mut team = stage.team(&FRESH);
     stage.pid_in("pid-one").await;
     stage.pid_in("pid-two").await;
-    kill_process(Pid::from_raw(i32::try_from(team.id().unwrap()).unwrap()).unwrap(), Signal::KILL).unwrap();
+    kill_process(pid_of(&team), Signal::KILL).unwrap();
     within("end of the team", team.wait()).await.unwrap();
     stage.sandbox.write("go", "");
     let here = stage.sandbox.run(&["team", "run", "--resume", "out"]).await;
@@ -147,7 +147,7 @@ async fn a_team_that_is_stopped_stops_its_agents_and_they_go_on_with_it() {
     let _worker = stage.worker("a").await;
     let team = stage.team(&FRESH);
     let pids = [stage.pid_in("pid-one").await, stage.pid_in("pid-two").await];
-    kill_process(Pid::from_raw(i32::try_from(team.id().unwrap()).unwrap()).unwrap(), Signal::TERM).unwrap();
+    kill_process(pid_of(&team), Signal::TERM).unwrap();
     let stopped = end(team).await;
     assert_eq!(stopped.code, Some(143), "{}", stopped.stderr);
     for pid in pids {

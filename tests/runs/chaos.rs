@@ -2,7 +2,6 @@
 //! step is done once, and the session is well formed. `TROUPE_CHAOS_SEED=N` plays one seed alone.
 
 use rustix::process::{Signal, kill_process};
-use serde_json::json;
 
 use crate::{stage::*, support::*};
 
@@ -21,38 +20,10 @@ enum Victim {
     Both,
 }
 
-/// The victim of each step: digits of the seed, scattered.
-fn victims(seed: u64) -> Vec<Victim> {
-    let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
-    let mut next = || {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        [Victim::Nobody, Victim::Worker, Victim::Supervisor, Victim::Both][usize::try_from(state % 4).unwrap()]
-    };
-    (0..STEPS).map(|_| next()).collect()
-}
-
-/// The step that the conversation asks for next: each is called once.
-fn step(request: &Request) -> u64 {
-    let all = request.body["messages"].to_string();
-    (1..=STEPS).take_while(|n| all.contains(&format!("echo {n} >> effects"))).count() as u64 + 1
-}
-
-fn script(request: &Request) -> Reply {
-    match step(request) {
-        n if n > STEPS => text("done"),
-        n => {
-            let command = format!("echo {n} >> effects; echo $$ > pid{n}; {}", wait_for_file(&format!("go{n}")));
-            calls([call("bash", json!({"command": command}))])
-        }
-    }
-}
-
 async fn play(seed: u64) {
-    let victims = victims(seed);
+    let victims = chosen(seed, STEPS, &[Victim::Nobody, Victim::Worker, Victim::Supervisor, Victim::Both]);
     let context = format!("seed {seed}, {victims:?}");
-    let sandbox = Sandbox::new(script).await;
+    let sandbox = Sandbox::new(steps(STEPS)).await;
     // Enough restarts for one in every step.
     let more = ["--max-restarts", "9"];
     let mut run = start(&sandbox, &[&more[..], &["go"]].concat());
@@ -114,10 +85,7 @@ fn walk(folder: &std::path::Path) -> Vec<String> {
 
 #[tokio::test]
 async fn whoever_is_killed_each_step_is_done_once_and_the_run_ends_well() {
-    if let Ok(seed) = std::env::var("TROUPE_CHAOS_SEED") {
-        return play(seed.parse().unwrap()).await;
-    }
-    for seed in 0..SEEDS {
+    for seed in seeds(SEEDS) {
         play(seed).await;
     }
 }

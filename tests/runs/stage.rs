@@ -1,6 +1,6 @@
 //! What the tests of runs share: a run in the background, its folder, and its worker.
 
-use std::{fs, path::PathBuf, process::Stdio, time::Duration};
+use std::{fs, path::PathBuf, process::Stdio};
 
 use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 use serde_json::Value;
@@ -35,16 +35,6 @@ pub fn start(sandbox: &Sandbox, more: &[&str]) -> Child {
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
 }
 
-/// The end of a run that was started.
-pub async fn end(child: Child) -> Finished {
-    let output = within("end of the run", child.wait_with_output()).await.unwrap();
-    Finished {
-        code: output.status.code(),
-        stdout: String::from_utf8(output.stdout).unwrap(),
-        stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
-    }
-}
-
 /// The run's folder.
 pub fn folder(sandbox: &Sandbox) -> PathBuf {
     sandbox.user_dir.join("runs").join(ID)
@@ -53,19 +43,6 @@ pub fn folder(sandbox: &Sandbox) -> PathBuf {
 /// A JSON file of the run; null while it is not there.
 pub fn file(sandbox: &Sandbox, name: &str) -> Value {
     fs::read(folder(sandbox).join(name)).ok().map_or(Value::Null, |bytes| serde_json::from_slice(&bytes).unwrap())
-}
-
-/// Waits until `look` gives something.
-pub async fn until<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
-    within(what, async {
-        loop {
-            if let Some(found) = look() {
-                return found;
-            }
-            tokio::time::sleep(Duration::from_millis(5)).await;
-        }
-    })
-    .await
 }
 
 /// The process of the worker that runs now; waits for one other than `before`.
@@ -80,11 +57,6 @@ pub async fn worker(sandbox: &Sandbox, before: Option<Pid>) -> Pid {
 /// `kill -9`.
 pub fn kill(pid: Pid) {
     kill_process(pid, Signal::KILL).unwrap();
-}
-
-/// The process that a child is.
-pub fn pid_of(child: &Child) -> Pid {
-    Pid::from_raw(i32::try_from(child.id().unwrap()).unwrap()).unwrap()
 }
 
 /// The process whose number a command wrote into a file.

@@ -7,6 +7,8 @@
 //! | `reply` | [`Reply`]: what the model answers, and how (in pieces, slowly, never, broken) |
 //! | `request` | [`Request`]: what the model was asked, and whether the conversation is well formed |
 //! | `agent` | [`Sandbox`]: a home, a project and the binary in them |
+//! | `process` | processes that a test started |
+//! | `chaos` | what a seed chooses, and a run in which it happens |
 //! | `rpc` | [`Rpc`]: a client of RPC mode |
 //! | `acp` | [`Acp`]: a client of the Agent Client Protocol |
 //! | `trace` | looking at events: their order, their messages, their texts |
@@ -20,6 +22,8 @@
 
 pub mod acp;
 pub mod agent;
+pub mod chaos;
+pub mod process;
 pub mod reply;
 pub mod request;
 pub mod rpc;
@@ -31,6 +35,8 @@ use std::{future::Future, time::Duration};
 
 pub use acp::Acp;
 pub use agent::{Finished, Sandbox, finish, wait_for_file};
+pub use chaos::{chosen, numbers, seeds, steps};
+pub use process::{end, pid_of, until};
 pub use reply::{Call, Gate, Reply, call, calls, hang, http, raw_call, replies, text, thinking};
 pub use request::{Request, strict};
 pub use rpc::Rpc;

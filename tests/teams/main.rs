@@ -9,7 +9,7 @@ mod breaks;
 
 use std::{fs, path::Path, process::Stdio};
 
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::{Signal, kill_process};
 use serde_json::{Value, json};
 use support::{agent::Finished, *};
 use tokio::io::{AsyncBufReadExt as _, BufReader};
@@ -271,7 +271,7 @@ async fn a_signal_stops_all_agents_and_the_result_says_so() {
             }
         };
         within("start of the agents", begun).await;
-        let id = child.id().and_then(|id| Pid::from_raw(i32::try_from(id).unwrap())).unwrap();
+        let id = pid_of(&child);
         kill_process(id, signal).unwrap();
         let rest = async {
             while told.next_line().await.unwrap().is_some() {}
