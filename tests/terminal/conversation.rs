@@ -44,8 +44,8 @@ fn prompt_and_answer_are_shown_and_stored_and_the_editor_is_empty() {
 
 #[test]
 fn an_answer_is_shown_while_it_comes() {
-    let gate = Gate::closed();
-    let stage = saying([text("Half of it is here. ").hold(&gate)]);
+    let (gate, never) = (Gate::closed(), Gate::closed());
+    let stage = saying([text("Half of it is here. ").hold(&gate), text("not yet").begin_at(&never)]);
     let terminal = stage.open();
     terminal.submit("go");
     terminal.wait_text("Half of it");
