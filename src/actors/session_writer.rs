@@ -25,7 +25,7 @@ use super::{
 };
 use crate::{
     protocol::{
-        AgentMessage, CommandError, Entry, EntryId, Event,
+        AgentMessage, AssistantMessage, CommandError, Entry, EntryBody, EntryId, Event, StopReason,
         command::{InputSource, QueueKind},
         event::NoticeLevel,
     },
@@ -154,7 +154,7 @@ impl WriterState {
                 let _ = to.deliver(Input::Stored { work, result });
             }
             WriterMsg::Notes(notes) => {
-                if let Err(cause) = self.note(notes) {
+                if let Err(cause) = self.note(myself, notes) {
                     self.tell(format!("What is queued could not be saved: {cause}"));
                 }
             }
@@ -164,7 +164,7 @@ impl WriterState {
             }),
             WriterMsg::CallsStarted { entry, places, reply } => {
                 let record = Record::Batch { entry_id: entry.clone(), places: places.clone() };
-                let result = match self.mark(record).await {
+                let result = match self.mark(myself, record).await {
                     Err(error) if self.waits(&error) => {
                         return self.wait(myself, WriterMsg::CallsStarted { entry, places, reply }, &error);
                     }
@@ -282,6 +282,9 @@ impl WriterState {
     ) -> Result<Vec<Arc<Entry>>, StoreError> {
         self.shared.place.still_ours()?;
         let reserved: Vec<EntryId> = entries.iter().filter_map(|entry| entry.reserved.clone()).collect();
+        if !self.needs_no_files(&entries) {
+            self.write_out(myself)?;
+        }
         let appended = self.shared.place.store.append(None, stored_form(entries))?;
         let entries = self.publish(myself, appended).await?;
         if !reserved.is_empty() {
@@ -297,13 +300,35 @@ impl WriterState {
         entries: Vec<NewEntry>,
     ) -> Result<Vec<Arc<Entry>>, StoreError> {
         self.shared.place.still_ours()?;
+        self.write_out(myself)?;
         let appended = self.shared.place.store.branch(leaf, stored_form(entries))?;
         self.publish(myself, appended).await
     }
 
+    /// Makes the files of a session that had nothing to say but what is told elsewhere.
+    fn write_out(&mut self, myself: &ActorRef<WriterMsg>) -> Result<(), StoreError> {
+        let notices = self.shared.place.write_out()?;
+        self.report(myself, &notices);
+        Ok(())
+    }
+
+    /// Whether what is told elsewhere, with these entries, is all that there is to say of a session that has no file yet:
+    /// it begins, or it has its answer and is at rest with it.
+    fn needs_no_files(&self, entries: &[NewEntry]) -> bool {
+        let place = &self.shared.place;
+        let is_said = |entry: &NewEntry| match &entry.body {
+            EntryBody::Message { message: AgentMessage::Assistant(answer) } => is_final(answer),
+            EntryBody::Message { message } => matches!(message, AgentMessage::System(_) | AgentMessage::User(_)),
+            EntryBody::ModelChange { .. } | EntryBody::ThinkingLevelChange { .. } => true,
+            _ => false,
+        };
+        !place.journal.is_kept_back() || place.store.saved_path().is_none() && entries.iter().all(is_said)
+    }
+
     /// Notes in the journal what is about to begin.
-    async fn mark(&mut self, record: Record) -> Result<(), StoreError> {
+    async fn mark(&mut self, myself: &ActorRef<WriterMsg>, record: Record) -> Result<(), StoreError> {
         self.shared.place.still_ours()?;
+        self.write_out(myself)?;
         let marked = self.shared.place.journal.append(&[record]);
         if self.shared.place.sync != SessionSync::Never {
             sync(self.shared.clone()).await;
@@ -353,14 +378,19 @@ impl WriterState {
         }
     }
 
-    fn note(&self, notes: Vec<Note>) -> Result<(), String> {
+    fn note(&mut self, myself: &ActorRef<WriterMsg>, notes: Vec<Note>) -> Result<(), String> {
         for note in &notes {
             if let Note::Accepted { kind, pending } = note {
                 self.shared.place.accepted().insert(pending.op.clone(), kind.is_none());
             }
         }
         let records: Vec<Record> = notes.into_iter().flat_map(records).collect();
-        self.shared.place.journal.append(&records).map_err(|error| error.to_string())
+        self.shared.place.journal.append(&records).map_err(|error| error.to_string())?;
+        match self.shared.place.journal.is_kept_back() {
+            true => Ok(()),
+            // The session goes along with its journal.
+            false => self.write_out(myself).map_err(|error| error.to_string()),
+        }
     }
 }
 
@@ -381,6 +411,11 @@ async fn sync(shared: Arc<AgentShared>) {
         Ok(Err(error)) => tell(&shared, format!("The session could not be made durable: {error}")),
         Err(error) => tracing::warn!(%error, "the sync was cancelled"),
     }
+}
+
+/// Whether a trace ends with this answer, as a rule: nothing is to be run or tried again.
+fn is_final(answer: &AssistantMessage) -> bool {
+    answer.stop_reason == StopReason::Stop && answer.tool_calls().next().is_none()
 }
 
 fn stored_form(entries: Vec<NewEntry>) -> Vec<session::NewEntry> {

@@ -148,7 +148,11 @@ fn place(parent: &AgentShared, note: &SpawnNote, kin: &Kin, cwd: &str) -> Result
     store.writable().map_err(|error| error.to_string())?;
     let journal = Sidecar::of(&store).map_err(|error| error.to_string())?;
     let place = SessionPlace::new(store, journal).with_saving(parent.place.sync, parent.place.on_refusal);
-    Ok(place.with_replica(parent.place.replica.clone()).taking_over())
+    let place = place.with_replica(parent.place.replica.clone()).taking_over();
+    Ok(match spec.task.is_empty() {
+        true => place,
+        false => place.begun_by_parent(note.entry.clone()),
+    })
 }
 
 /// What is selected: as the parent, but for what the spec says.

@@ -1,6 +1,6 @@
 //! A sibling's conversation, for whoever wants to read it.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use tokio::task::spawn_blocking;
 
@@ -22,6 +22,8 @@ pub(super) async fn read(kin: &Kin, name: &str, from: usize, limit: usize) -> Re
     let (store, file) = found.unwrap_or_default();
     let read = spawn_blocking(move || match (store, file) {
         (Some(store), _) => Ok(page(&store.view(), from, limit)),
+        // Without an answer it had nothing to say that its parent's session does not.
+        (None, Some(file)) if !Path::new(&file).exists() => Ok(Transcript { messages: Vec::new(), from: 0, total: 0 }),
         (None, Some(file)) => {
             let view = read_view(&PathBuf::from(file)).map_err(|error| error.to_string())?;
             Ok(page(&view, from, limit))

@@ -11,9 +11,11 @@ use std::{
 
 use crate::{
     actors::kin::Kin,
+    protocol::EntryId,
     store::{
-        SessionStore, Sidecar,
+        SessionStore, Sidecar, StoreError,
         replica::{Lost, Replica},
+        session::StoreNotice,
         settings::session::SessionSync,
     },
     tools::Checkpoints,
@@ -98,6 +100,30 @@ impl SessionPlace {
     pub fn taking_over(self) -> Self {
         self.opened.store(true, Ordering::Relaxed);
         self
+    }
+
+    /// The same for a session whose first message, which becomes the entry `prompt`, the session of its parent tells, too:
+    /// it needs no files before it has more to say than that.
+    #[must_use]
+    pub fn begun_by_parent(self, prompt: EntryId) -> Self {
+        if self.store.saved_path().is_none() {
+            self.journal.keep_back(prompt);
+            if self.journal.is_kept_back() {
+                self.store.await_answer();
+            }
+        }
+        self
+    }
+
+    /// Makes the files of a session that [had nothing to say](Self::begun_by_parent) but what is told elsewhere. What
+    /// people should be told of that.
+    ///
+    /// # Errors
+    /// They cannot be written.
+    pub(super) fn write_out(&self) -> Result<Vec<StoreNotice>, StoreError> {
+        // The journal first: a session without one is at rest.
+        self.journal.write_out()?;
+        self.store.write_out()
     }
 
     /// Whether this process still owns the session.

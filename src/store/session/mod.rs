@@ -58,6 +58,10 @@ struct Inner {
     keep_going: bool,
     unsaved: Option<Unsaved>,
     claim: Option<Claim>,
+    /// It has its file only when a model has answered.
+    awaits_answer: bool,
+    /// There is something in it that is worth a file.
+    due: bool,
 }
 
 /// Entries that are in memory only because the disk refuses them.
@@ -117,7 +121,9 @@ impl fmt::Display for StoreNotice {
 impl SessionStore {
     fn with(tree: Tree, home: Home) -> Self {
         let ops = Operations::default();
-        Self(Arc::new(Mutex::new(Inner { tree, home, ops, keep_going: false, unsaved: None, claim: None })))
+        let (unsaved, claim) = (None, None);
+        let inner = Inner { tree, home, ops, keep_going: false, unsaved, claim, awaits_answer: false, due: false };
+        Self(Arc::new(Mutex::new(inner)))
     }
 
     /// Adds entries below the leaf, each below the one before; the last becomes the leaf. They are in the file, or in
@@ -177,6 +183,26 @@ impl SessionStore {
     /// When the file is of a newer version, or was opened for reading.
     pub fn writable(&self) -> Result<(), StoreError> {
         self.lock().home.writable()
+    }
+
+    /// Makes the file, if there is none yet, only when a model has answered, or with [`Self::write_out`]: somebody else's
+    /// file tells of the words that it begins with.
+    pub fn await_answer(&self) {
+        self.lock().awaits_answer = true;
+    }
+
+    /// Makes the file of a session that [awaits an answer](Self::await_answer). What people should be told of that.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn write_out(&self) -> Result<Vec<StoreNotice>, StoreError> {
+        let mut inner = self.lock();
+        if !std::mem::take(&mut inner.awaits_answer) || !inner.due {
+            return Ok(Vec::new());
+        }
+        let written = inner.append(None, Vec::new());
+        inner.awaits_answer = written.is_err();
+        Ok(written?.notices)
     }
 
     /// Whether a disk that refuses stops the session (as it does at first) or only its saving: entries are then kept
@@ -259,10 +285,13 @@ impl Inner {
         if let Some(op) = op {
             self.ops.assign(op, batch.entries.iter().map(|entry| entry.id.clone()).collect());
         }
+        let due = self.due || batch.is_conversation();
+        self.awaits_answer &= batch.is_beginning();
         let placed = match refused {
             Some(error) => self.home.keep(&batch.lines, error),
-            None => self.store(&batch.lines, batch.is_conversation(), self.keep_going, &mut notices)?,
+            None => self.store(&batch.lines, due && !self.awaits_answer, self.keep_going, &mut notices)?,
         };
+        self.due = due;
         match placed.refused {
             Some(error) => notices.extend(self.refused(batch.entries.len(), error.to_string())),
             None => notices.extend(self.saved()),

@@ -16,7 +16,7 @@ use crate::{
         jsonl::{
             EntryKind, VERSION,
             encode::encode,
-            kind::{AGENT_SPAWN, TEAM_NOTE},
+            kind::{AGENT_SPAWN, Role, TEAM_NOTE},
         },
         tree::{Tree, ids::fresh_id, labels::normal_name},
     },
@@ -141,6 +141,13 @@ impl Batch {
     /// True when one of the entries makes the session worth a file.
     pub fn is_conversation(&self) -> bool {
         self.entries.iter().any(|entry| EntryKind::of(&entry.body).is_conversation() || begins_work(&entry.body))
+    }
+
+    /// True when all entries are of those that a session begins with: what is selected, and the words of a user.
+    pub fn is_beginning(&self) -> bool {
+        use EntryKind::{Message, ModelChange, ThinkingLevelChange};
+        let begins = |kind| matches!(kind, ModelChange | ThinkingLevelChange | Message(Role::System | Role::User));
+        self.entries.iter().all(|entry| begins(EntryKind::of(&entry.body)))
     }
 
     /// The prompt and the tools after the entries so far.

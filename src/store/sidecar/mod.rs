@@ -26,6 +26,7 @@ pub use record::{HeldEntry, InputKind, PendingInput, Record};
 pub use replay::RunState;
 
 use super::{StoreError, Syncer, paths::create_private_dir, regular_file, session::SessionStore};
+use crate::protocol::EntryId;
 
 /// The journal of a session. Clones are handles of the same one.
 #[derive(Clone)]
@@ -41,8 +42,10 @@ struct Journal {
     torn: bool,
     /// A disk that refuses does not stop the run.
     keep_going: bool,
-    /// Lines that it refused.
+    /// Lines that it refused, or that are kept back.
     unsaved: Vec<u8>,
+    /// The prompt that another file tells of: as long as there is nothing else to remember, nothing is written.
+    kept_back_for: Option<EntryId>,
 }
 
 /// Where the journal of the session in `session` lies.
@@ -77,7 +80,8 @@ impl Sidecar {
     }
 
     fn with(state: RunState, path: Option<PathBuf>, torn: bool) -> Self {
-        let journal = Journal { state, path, file: None, torn, keep_going: false, unsaved: Vec::new() };
+        let (unsaved, kept_back_for) = (Vec::new(), None);
+        let journal = Journal { state, path, file: None, torn, keep_going: false, unsaved, kept_back_for };
         Self(Arc::new(Mutex::new(journal)))
     }
 
@@ -85,6 +89,31 @@ impl Sidecar {
     /// memory and written with the next ones.
     pub fn set_keep_going(&self, keep_going: bool) {
         self.lock().keep_going = keep_going;
+    }
+
+    /// Writes nothing as long as all that there is to remember is the prompt that becomes the entry `prompt`: somebody
+    /// else's file tells of it, and whoever goes on after a crash begins with it again. That ends with the first other
+    /// record, with [`Self::write_out`], and when the trace settles.
+    pub fn keep_back(&self, prompt: EntryId) {
+        let mut journal = self.lock();
+        if journal.state == RunState::default() {
+            journal.kept_back_for = Some(prompt);
+        }
+    }
+
+    /// Whether records are [kept back](Self::keep_back).
+    #[must_use]
+    pub fn is_kept_back(&self) -> bool {
+        self.lock().kept_back_for.is_some()
+    }
+
+    /// Writes what was kept back, and keeps back nothing any longer.
+    ///
+    /// # Errors
+    /// See [`Self::append`].
+    pub fn write_out(&self) -> Result<(), StoreError> {
+        let was_kept_back = self.lock().kept_back_for.take().is_some();
+        if was_kept_back { self.append(&[]) } else { Ok(()) }
     }
 
     /// The journal of a session: that beside its file, for whoever writes the session; one in memory for whoever only
@@ -107,10 +136,22 @@ impl Sidecar {
         let mut journal = self.lock();
         let mut state = journal.state.clone();
         records.iter().cloned().for_each(|record| state.apply(record));
+        let keeps_back = journal.kept_back_for.as_ref().is_some_and(|prompt| state.tells_only_of(prompt));
+        if !keeps_back {
+            journal.kept_back_for = None;
+        }
         let mut lines = std::mem::take(&mut journal.unsaved);
-        for record in records {
+        let earlier = lines.len();
+        // What was delivered to a session that is kept back, too, is not in a file yet.
+        let written = records.iter().filter(|record| !(keeps_back && matches!(record, Record::Delivered { .. })));
+        for record in written {
             serde_json::to_writer(&mut lines, record)?;
             lines.push(b'\n');
+        }
+        if keeps_back {
+            journal.unsaved = lines;
+            journal.state = state;
+            return Ok(());
         }
         let written = if state.is_settled() { journal.remove() } else { journal.write(&lines) };
         match written {
@@ -118,7 +159,12 @@ impl Sidecar {
                 tracing::warn!(%error, "the journal is kept in memory");
                 journal.unsaved = lines;
             }
-            written => written?,
+            Err(error) => {
+                lines.truncate(earlier);
+                journal.unsaved = lines;
+                return Err(error);
+            }
+            Ok(()) => {}
         }
         journal.state = state;
         Ok(())
@@ -244,6 +290,53 @@ mod tests {
             // The last byte of a line is its newline: without it the line is whole all the same.
             assert_eq!(ops, if cut < first_line { vec!["z"] } else { vec!["a", "z"] }, "cut at {cut}");
         }
+    }
+
+    #[test]
+    fn what_another_file_tells_is_kept_back_until_there_is_more() {
+        let prompt = || input("p", InputKind::Prompt);
+        let delivered = || Record::Delivered { ops: vec!["p".into()] };
+        // What is recorded, and which lines are in the file then.
+        let check = |records: &[Record], lines: &[&str]| {
+            let dir = tempfile::tempdir().unwrap();
+            let session = dir.path().join("s.jsonl");
+            let journal = Sidecar::open(&session).unwrap();
+            journal.keep_back("p".into());
+            records.iter().for_each(|record| journal.append(std::slice::from_ref(record)).unwrap());
+            assert_eq!(journal.state(), RunState::replay(records.iter().cloned()));
+            let file = std::fs::read_to_string(path_of(&session)).unwrap_or_default();
+            let kinds: Vec<_> = file.lines().map(|line| line.split('"').nth(3).unwrap()).collect();
+            assert_eq!(kinds, lines, "{records:?}");
+        };
+        let batch = || Record::Batch { entry_id: "a".into(), places: vec![0] };
+        check(&[prompt(), Record::Started, delivered()], &[]);
+        check(&[prompt(), Record::Started, delivered(), Record::Settled], &[]);
+        check(&[input("q", InputKind::Prompt)], &["input"]);
+        check(&[prompt(), Record::Started, delivered(), batch()], &["input", "started", "batch"]);
+        let steer = input("s", InputKind::Steer);
+        check(&[prompt(), Record::Started, steer, delivered()], &["input", "started", "input", "delivered"]);
+        let settled = [prompt(), Record::Started, delivered(), Record::Settled];
+        check(&[&settled[..], &[prompt(), Record::Started]].concat(), &["input", "started"]);
+    }
+
+    #[test]
+    fn what_is_kept_back_can_be_written_out() {
+        let dir = tempfile::tempdir().unwrap();
+        let session = dir.path().join("s.jsonl");
+        let journal = Sidecar::open(&session).unwrap();
+        journal.keep_back("p".into());
+        journal.append(&[input("p", InputKind::Prompt), Record::Started]).unwrap();
+        journal.append(&[Record::Delivered { ops: vec!["p".into()] }]).unwrap();
+        assert!(journal.is_kept_back());
+        journal.write_out().unwrap();
+        assert!(!journal.is_kept_back());
+        // The session, which is written out behind it, tells whether the prompt is there.
+        let left = Sidecar::open(&session).unwrap().state();
+        assert_eq!((left.active, left.prompts.len()), (true, 1));
+
+        let other = Sidecar::open(&session).unwrap();
+        other.keep_back("p".into());
+        assert!(!other.is_kept_back(), "a crash left something: it is remembered");
     }
 
     #[test]

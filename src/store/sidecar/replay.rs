@@ -78,6 +78,14 @@ impl RunState {
         !self.active && self.held.is_empty() && self.pending().next().is_none()
     }
 
+    /// True when a trace begins or runs, and nothing more is to be remembered than that, and the prompt that becomes the
+    /// entry `prompt`.
+    #[must_use]
+    pub fn tells_only_of(&self, prompt: &EntryId) -> bool {
+        let waits = |input: &PendingInput| input.kind != InputKind::Prompt || input.entry_id.as_ref() != Some(prompt);
+        !self.is_settled() && self.held.is_empty() && self.begun.is_empty() && !self.pending().any(waits)
+    }
+
     fn queue(&mut self, kind: InputKind) -> &mut Vec<PendingInput> {
         match kind {
             InputKind::Prompt => &mut self.prompts,

@@ -87,6 +87,43 @@ async fn a_process_that_takes_over_goes_on_with_siblings_and_repeats_nothing_tha
     assert_eq!(end.task, 2);
 }
 
+/// How the names of the files end that the siblings of the agent in `folder` have.
+fn files(folder: &Path) -> Vec<String> {
+    let files = std::fs::read_dir(folder.join("parent.agents")).into_iter().flatten();
+    let ending = |path: std::path::PathBuf| path.extension().unwrap().to_str().unwrap().to_owned();
+    files.map(|file| ending(file.unwrap().path())).collect()
+}
+
+#[tokio::test]
+async fn a_sibling_without_an_answer_has_no_files_and_begins_with_its_task_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let turns = |delay: u64| {
+        let slow = json!([{"text": "from the child", "pace": {"delayMs": delay}}]);
+        script(json!(["x"]), slow)
+    };
+    let hour = 3_600_000;
+    let bench = process(folder.path(), turns(hour)).await;
+    let receipt = family(&bench).spawn(child()).await.unwrap();
+    let words = |bench: &Bench| {
+        let agent = bench.shared.kin.board.look(&receipt.id, |member| member.live().cloned()).flatten();
+        agent.and_then(|agent| agent.tree()).map_or(0, |tree| tree.totals().user_messages)
+    };
+    within("prompt", async {
+        while words(&bench) == 0 {
+            moment().await;
+        }
+    })
+    .await;
+    assert_eq!(files(folder.path()), <[&str; 0]>::default());
+    kill(bench).await;
+
+    let bench = process(folder.path(), turns(0)).await;
+    let waited = within("end", family(&bench).wait(&[], WaitMode::All, None)).await.unwrap();
+    assert_eq!((&waited.ends[0].outcome, waited.ends[0].text.as_str()), (&Outcome::Done, "from the child"));
+    assert_eq!(words(&bench), 1);
+    assert_eq!(files(folder.path()), ["jsonl"]);
+}
+
 #[tokio::test]
 async fn fc_097_an_end_that_a_parent_was_not_told_before_the_process_died_is_told_once() {
     let folder = tempfile::tempdir().unwrap();
