@@ -10,12 +10,21 @@ use std::{
     fs::{File, TryLockError},
     io::{self, ErrorKind},
     path::Path,
+    thread,
+    time::{Duration, Instant},
 };
 
 pub use holder::Holder;
 use rustix::io::Errno;
 
 use super::StoreError;
+
+/// How long a lock that no living process holds any more is waited for: a process that was forked and has not begun its
+/// program yet has the files of the one that forked it open, and its locks with them, also when that one is dead. It
+/// takes milliseconds, on a busy machine tens of them.
+const LEFT_BEHIND: Duration = Duration::from_secs(1);
+/// Between two looks.
+const LOOK: Duration = Duration::from_millis(5);
 
 /// What became of an attempt to lock a file.
 #[derive(Debug)]
@@ -47,6 +56,18 @@ impl Lock {
 /// (a server of network files that does not answer, say). A file system without locks is no error: the check before
 /// each append is what is left there.
 pub fn lock(file: &File, path: &Path) -> Result<Lock, StoreError> {
+    let until = Instant::now() + LEFT_BEHIND;
+    loop {
+        match try_lock(file, path) {
+            Err(StoreError::Locked { holder: Some(holder), .. }) if !holder.is_alive() && Instant::now() < until => {
+                thread::sleep(LOOK);
+            }
+            result => return result,
+        }
+    }
+}
+
+fn try_lock(file: &File, path: &Path) -> Result<Lock, StoreError> {
     match file.try_lock() {
         Ok(()) => Ok(Lock::Held),
         Err(TryLockError::WouldBlock) => {
@@ -84,6 +105,26 @@ mod tests {
         }
         drop(first);
         assert!(matches!(lock(&second, &path).unwrap(), Lock::Held));
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn a_lock_that_outlasts_its_dead_holder_is_waited_for() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("s.jsonl");
+        File::create(&path).unwrap();
+        // Locks the file, hands the open file on to a process that lives a little longer, and ends.
+        let script = "exec 9<>\"$0\" 3<&0; flock 9; (read -r line <&3) & exit 0";
+        let mut shell = std::process::Command::new("bash");
+        let mut shell = shell.args(["-c", script]).arg(&path).stdin(std::process::Stdio::piped()).spawn().unwrap();
+        let keep = shell.stdin.take().unwrap();
+        assert!(shell.wait().unwrap().success());
+        let file = File::open(&path).unwrap();
+        let refused = try_lock(&file, &path).unwrap_err();
+        assert!(matches!(&refused, StoreError::Locked { holder: Some(holder), .. } if !holder.is_alive()), "{refused}");
+        let end = thread::spawn(move || drop(keep));
+        assert!(matches!(lock(&file, &path).unwrap(), Lock::Held));
+        end.join().unwrap();
     }
 
     #[test]

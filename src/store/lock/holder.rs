@@ -34,6 +34,19 @@ impl Holder {
     }
 }
 
+impl Holder {
+    /// Whether it runs. A lock may outlast its holder in a process that was forked from it.
+    #[must_use]
+    pub fn is_alive(&self) -> bool {
+        std::fs::read_to_string(format!("/proc/{}/stat", self.pid)).is_ok_and(|stat| !is_over(&stat))
+    }
+}
+
+/// Whether a process has ended and only waits for its parent to take note, from its line in `/proc/PID/stat`.
+fn is_over(stat: &str) -> bool {
+    stat.rsplit(')').next().is_some_and(|rest| rest.trim_start().starts_with(['Z', 'X']))
+}
+
 impl fmt::Display for Holder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "pid {}", self.pid)?;
@@ -93,5 +106,6 @@ mod tests {
         let told = holder.to_string();
         assert!(told.starts_with("pid 4711, running since 2026-11-2") && told.ends_with('Z'), "{told}");
         assert_eq!(started("4711 (x) S", machine), None);
+        assert!(!is_over(stat) && is_over("4711 (a) S) Z 1 2 3"));
     }
 }
