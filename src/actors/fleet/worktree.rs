@@ -221,6 +221,11 @@ impl Actor for Clear {
 fn clear(note: &SpawnNote, into: Option<&Path>, fate: WorktreeFate) -> Result<Option<String>, String> {
     let place = place_of(note);
     if !place.join(".git").exists() {
+        // Whoever removed it may have been killed before its branch was.
+        if let (WorktreeFate::Drop, Some(into)) = (fate, into) {
+            let _one = repository();
+            drop_branch(&Git::in_folder(into), note)?;
+        }
         return Ok(None);
     }
     let patch = save_patch_of(note)?;
@@ -238,9 +243,18 @@ fn clear(note: &SpawnNote, into: Option<&Path>, fate: WorktreeFate) -> Result<Op
     let git = Git::in_folder(&common);
     git.run(&["worktree", "remove", "--force", &place.display().to_string()])?;
     if fate == WorktreeFate::Drop {
-        git.run(&["branch", "-D", &branch_of(note)])?;
+        drop_branch(&git, note)?;
     }
     Ok(text)
+}
+
+/// Deletes the branch of a worktree that is gone, when it is there.
+fn drop_branch(git: &Git, note: &SpawnNote) -> Result<(), String> {
+    let branch = branch_of(note);
+    match git.line(&["rev-parse", "--verify", "--quiet", &format!("refs/heads/{branch}")]) {
+        Ok(_) => git.run(&["branch", "-D", &branch]),
+        Err(_) => Ok(()),
+    }
 }
 
 /// An error of a file.
