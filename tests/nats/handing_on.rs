@@ -32,6 +32,26 @@ async fn a_worker_that_is_told_to_end_hands_its_run_on_at_once() {
 }
 
 #[tokio::test]
+async fn what_an_earlier_owner_changed_counts_for_the_one_who_ends_the_run() {
+    let command = "echo made > by-command";
+    let write = call("write", json!({"path": "by-tool", "content": "made"}));
+    let replies = replies([calls([call("bash", json!({"command": command})), write]), hang("thinking"), text("done")]);
+    let Some(stage) = Stage::new(replies).await else { return };
+    let first = stage.worker("a").await;
+    let client = stage.start(&["--require-change", "--output", "json", "the task"]);
+    stage.sandbox.server.request(1).await;
+    first.signal(Signal::TERM);
+    let (code, said) = first.end().await;
+    assert_eq!(code, Some(0), "{said}");
+    let _second = stage.worker("b").await;
+    let finished = end(client).await;
+    assert_eq!(finished.code, Some(0), "{} {}", finished.stdout, finished.stderr);
+    let result: serde_json::Value = serde_json::from_str(&finished.stdout).unwrap();
+    let path = |name: &str| stage.sandbox.project.join(name).display().to_string();
+    assert_eq!(result["changedFiles"], json!([path("by-command"), path("by-tool")]));
+}
+
+#[tokio::test]
 async fn a_second_signal_does_not_wait_for_agents_and_the_run_goes_on_all_the_same() {
     let reply = replies([hang("thinking"), text("done")]);
     let Some(stage) = Stage::new(reply).await else { return };

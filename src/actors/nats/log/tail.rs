@@ -15,7 +15,7 @@ use super::{
     files::{Files, JOURNAL},
     frame::Frame,
 };
-use crate::store::regular_file;
+use crate::store::{checkpoints, regular_file};
 
 /// How many of the last bytes that were shipped are compared before a tail is.
 const COMPARED: usize = 256;
@@ -49,17 +49,21 @@ pub(super) struct Difference {
 }
 
 impl Difference {
-    /// Adds what has changed of the session file `session` (a name) and its journal.
+    /// Adds what has changed of the session file `session` (a name), of its journal, and of the log of its checkpoints:
+    /// which files a run changed is told at its end, whoever began it. What the files held stays where it is.
     ///
     /// # Errors
     /// When they cannot be read.
     pub(super) fn add(&mut self, folder: &Path, session: &str, shipped: &ShippedFiles) -> io::Result<()> {
         let journal = Path::new(session).with_extension(JOURNAL).to_string_lossy().into_owned();
         // The journal last: what it says is about what the session has.
+        let checkpoints = checkpoints::log::path_of(Path::new(session)).to_string_lossy().into_owned();
         self.session(folder, session, shipped.get(session))?;
+        self.session(folder, &checkpoints, shipped.get(&checkpoints))?;
         self.journal(folder, &journal, shipped.get(&journal))
     }
 
+    /// A file that only grows.
     fn session(&mut self, folder: &Path, name: &str, before: Option<&Shipped>) -> io::Result<()> {
         let Some(file) = open(&folder.join(name))? else {
             self.removed(name, before);
