@@ -10,6 +10,7 @@ use super::{
     cassette::Deck,
     checkpoints, local,
     mode::Mode,
+    nats::flags::URL_VARIABLE,
     operations::{self, Closings},
     paths::with_home,
     permissions,
@@ -126,8 +127,10 @@ pub async fn build(
         limits: settings.sibling_limits(),
         maker: Some(Arc::new(Maker::of(base, settings.clone(), works_with.closings.clone()))),
     };
+    let mut secret_variables = catalogue.credentials().secret_variables();
+    secret_variables.push(URL_VARIABLE.to_owned());
     let facts = SessionFacts {
-        secret_variables: catalogue.credentials().secret_variables().into(),
+        secret_variables: secret_variables.into(),
         shell_path: settings.shell_path().map(|path| with_home(path, environment.home.as_deref())),
         shell_command_prefix: settings.shell_command_prefix().map(str::to_owned),
         block_images: settings.images().block,

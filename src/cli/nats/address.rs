@@ -1,6 +1,9 @@
 //! From the words of a command to a connection.
 
-use super::{error::OnError, flags::NatsFlags};
+use super::{
+    error::OnError,
+    flags::{NatsFlags, URL_VARIABLE, word},
+};
 use crate::{
     actors::nats::{Hub, Limits, NatsAddress},
     cli::{env::Environment, paths, start::async_runtime},
@@ -12,7 +15,7 @@ use crate::{
 /// Nothing says so, or what does makes no sense.
 pub fn address(environment: &Environment, flags: &NatsFlags) -> Result<NatsAddress, OnError> {
     let given = flags.on.as_ref().map(|servers| servers.0.as_str()).filter(|text| !text.is_empty());
-    let Some(servers) = given.or_else(|| environment.variable("TROUPE_NATS_URL")) else {
+    let Some(servers) = given.or_else(|| environment.variable(URL_VARIABLE)) else {
         let text = "say where the NATS server is: --on nats://host:4222, or TROUPE_NATS_URL";
         return Err(OnError::Usage(text.to_owned()));
     };
@@ -24,7 +27,7 @@ pub fn address(environment: &Environment, flags: &NatsFlags) -> Result<NatsAddre
         text(flag, name).map(|path| paths::absolute(&path, &environment.cwd, environment.home.as_deref()))
     };
     if let Some(prefix) = text(&flags.nats_prefix, "TROUPE_NATS_PREFIX") {
-        address.prefix = prefix;
+        address.prefix = word(&prefix).map_err(|error| OnError::Usage(format!("--nats-prefix: {error}")))?;
     }
     address.credentials = file(&flags.nats_creds, "TROUPE_NATS_CREDS");
     address.nkey = file(&flags.nats_nkey, "TROUPE_NATS_NKEY");

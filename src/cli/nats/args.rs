@@ -46,7 +46,7 @@ const SHORTEST_LEASE: Duration = Duration::from_secs(2);
 struct Line {
     #[command(flatten)]
     nats: NatsFlags,
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = super::flags::word)]
     pool: Option<String>,
     #[arg(long, value_name = "N")]
     slots: Option<usize>,

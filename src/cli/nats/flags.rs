@@ -13,6 +13,9 @@ pub const USAGE: &str = "  --nats-prefix NAME    what all names on the server be
 Variables in their place: TROUPE_NATS_URL (for `--on=` and `troupe worker`), TROUPE_NATS_PREFIX, TROUPE_NATS_CREDS,
 TROUPE_NATS_NKEY, TROUPE_NATS_CA, TROUPE_NATS_CERT, TROUPE_NATS_KEY.";
 
+/// The variable that says where the server is. It may hold a password.
+pub const URL_VARIABLE: &str = "TROUPE_NATS_URL";
+
 /// URLs of servers; they may hold passwords, and are not shown.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Servers(pub String);
@@ -31,6 +34,18 @@ impl fmt::Debug for Servers {
     }
 }
 
+/// A name that becomes a part of names on the server, like that of a pool.
+///
+/// # Errors
+/// It is not made of letters, digits, `-` and `_`.
+pub fn word(text: &str) -> Result<String, String> {
+    let fits = !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_'));
+    match fits {
+        true => Ok(text.to_owned()),
+        false => Err(format!("{text:?} is no such name: it has letters, digits, '-' and '_' only")),
+    }
+}
+
 /// Where the server is, as it was typed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Args)]
 #[command(next_help_heading = "NATS")]
@@ -38,7 +53,7 @@ impl fmt::Debug for Servers {
 pub struct NatsFlags {
     #[arg(long, value_name = "URL")]
     pub on: Option<Servers>,
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = word)]
     pub nats_prefix: Option<String>,
     #[arg(long, value_name = "FILE")]
     pub nats_creds: Option<String>,
