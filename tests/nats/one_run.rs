@@ -33,6 +33,11 @@ async fn a_run_on_a_worker_ends_as_one_of_this_machine_does() {
     let logged = stage.runs(&["logs", ID, "-f"]).await.stdout;
     assert!(logged.contains("worker a"), "{logged}");
 
+    let removed = stage.runs(&["remove", "--ended"]).await;
+    assert_eq!((removed.code, removed.stderr.as_str()), (Some(0), "The run r1 is removed.\n"));
+    assert_eq!(stage.runs(&["show", ID]).await.code, Some(2));
+    assert_eq!(stage.runs(&["list", "--json"]).await.stdout, "[]\n");
+
     let (node, user_dir) = (worker.user_dir.join("workers/a/runs").join(ID), worker.user_dir.clone());
     let said = worker.stop().await;
     assert!(said.contains("Run r1: taken") && said.contains("done (exit 0)"), "{said}");

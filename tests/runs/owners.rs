@@ -72,6 +72,25 @@ async fn runs_are_listed_shown_logged_stopped_and_resumed() {
 }
 
 #[tokio::test]
+async fn a_run_is_removed_when_nobody_owns_it_and_its_session_stays() {
+    let gate = Gate::closed();
+    let sandbox = Sandbox::new(replies([text("fine").hold(&gate)])).await;
+    let child = start(&sandbox, &["the task"]);
+    sandbox.server.request(0).await;
+    let early = sandbox.run(&["runs", "remove", "r1"]).await;
+    assert!(early.code == Some(1) && early.stderr.contains("troupe runs stop r1"), "{}", early.stderr);
+    let none = sandbox.run(&["runs", "remove", "--ended"]).await;
+    assert_eq!((none.code, none.stderr.as_str()), (Some(0), ""));
+    gate.open();
+    assert_eq!(end(child).await.code, Some(0));
+    let session = file(&sandbox, "result.json")["session"].as_str().unwrap().to_owned();
+    let removed = sandbox.run(&["runs", "remove", "r1", "r"]).await;
+    assert_eq!((removed.code, removed.stderr.matches("removed").count()), (Some(0), 1), "{}", removed.stderr);
+    assert!(!folder(&sandbox).exists() && std::path::Path::new(&session).exists());
+    assert_eq!(sandbox.run(&["runs", "remove", "r1"]).await.code, Some(2));
+}
+
+#[tokio::test]
 async fn a_signal_settles_the_run_and_a_second_one_ends_it_at_once() {
     let sandbox = Sandbox::new(replies([hang("thinking"), text("done")])).await;
     let child = start(&sandbox, &["go"]);
@@ -128,4 +147,14 @@ async fn fc_011_fc_106_the_folder_of_a_run_is_private_and_holds_no_key() {
     }
     let names: Vec<_> = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert_eq!(names.len(), 6, "{names:?}");
+}
+
+#[tokio::test]
+async fn fc_105_commands_do_not_see_where_the_nats_server_is() {
+    let command = "echo \"url=$TROUPE_NATS_URL\"";
+    let sandbox = Sandbox::new(replies([calls([call("bash", json!({"command": command}))]), text("done")])).await;
+    let mut run = sandbox.command(&words(&["go"]));
+    let output = run.env("TROUPE_NATS_URL", "nats://user:secret@hub").output().await.unwrap();
+    assert!(output.status.success(), "{output:?}");
+    assert_eq!(results(&sandbox)[0].trim(), "url=");
 }

@@ -17,10 +17,11 @@ use crate::{
         exit::Exit,
         run::{fail, print, write_out},
         runs::{
-            args::RunsCommand,
+            args::{Removal, RunsCommand},
             begin,
             folder::pick,
             list::{self, Told},
+            manage::told,
         },
     },
     extensions::ExtensionRegistry,
@@ -69,6 +70,7 @@ fn manage(
             let run = find(&client, &id).await?;
             stop_run(&client, &run).await
         }
+        RunsCommand::Remove(removal) => remove(&client, removal).await,
         // Above.
         RunsCommand::Resume { .. } => Ok(Exit::Done),
     })
@@ -161,6 +163,46 @@ fn log_line(line: &str, events: bool) -> Result<bool, OnError> {
         Err(error) => Err(OnError::System(format!("standard output cannot be written: {error}"))),
         Ok(()) => Ok(true),
     }
+}
+
+/// Forgets runs. Each is told; what cannot be removed keeps nothing else from it.
+async fn remove(client: &Client, removal: Removal) -> Result<Exit, OnError> {
+    let mut runs = Vec::new();
+    match removal {
+        Removal::Named(ids) => {
+            for id in ids {
+                runs.push(find(client, &id).await?);
+            }
+            runs.sort_unstable();
+            runs.dedup();
+        }
+        Removal::Ended => {
+            for run in client.hub.runs(SPEC).await? {
+                if has_ended(client, &run).await? {
+                    runs.push(run);
+                }
+            }
+        }
+    }
+    let mut removed = Vec::new();
+    for run in runs {
+        let result = match has_ended(client, &run).await? {
+            true => client.hub.forget(&run).await.map_err(|error| format!("the run {run} cannot be removed: {error}")),
+            false => {
+                let on = &client.shown;
+                Err(format!("the run {run} has not ended: `troupe runs stop {run} --on {on}` ends it."))
+            }
+        };
+        removed.push((run, result));
+    }
+    Ok(told(removed))
+}
+
+/// Whether a run has a result, and nobody works on it.
+async fn has_ended(client: &Client, run: &str) -> Result<bool, OnError> {
+    let hub = &client.hub;
+    let Some(submitted) = hub.get::<Submitted>(run, SPEC).await? else { return Ok(false) };
+    Ok(submitted.value.end(hub).await?.is_some() && hub.owner(run).await?.is_none())
 }
 
 async fn stop_run(client: &Client, run: &str) -> Result<Exit, OnError> {

@@ -1,12 +1,12 @@
 //! The words behind `troupe run` and `troupe runs`.
 
-use clap::{Args, Parser, ValueEnum};
+use clap::{Args, Parser, ValueEnum, value_parser};
 
-use super::span::Span;
+use super::{folder::RunFolder, span::Span};
 use crate::cli::{
     args::{ApiKey, ArgError, LowArgs, parse_as},
     exit::Exit,
-    nats::flags::NatsFlags,
+    nats::flags::{NatsFlags, word},
     subcommand::{Subcommand, SubcommandError},
 };
 
@@ -42,13 +42,16 @@ pub const RUNS_USAGE: &str = "troupe runs [list] [--json]
   troupe runs logs ID [--events] [-f]
   troupe runs stop ID
   troupe runs resume ID [--output FORM]
+  troupe runs remove ID… | --ended
 
 ID is a run's id or the beginning of one. With --on URL: the runs that a NATS server has (docs/workers.md).
   list    all runs, the latest first
   show    everything about one
   logs    what its workers said; --events: its events; -f: go on until the run ends
   stop    end it in order; `resume` goes on with it
-  resume  the same as `troupe run --run-id ID`";
+  resume  the same as `troupe run --run-id ID`
+  remove  forget runs that nobody works on, with --ended all that have a result, also those that could be resumed;
+          the session of a local run stays where sessions are";
 
 /// What a run prints.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
@@ -67,13 +70,13 @@ pub enum OutputForm {
 #[command(next_help_heading = "Run")]
 #[allow(missing_docs, reason = "the usage explains each flag")]
 pub struct RunFlags {
-    #[arg(long, value_name = "ID")]
+    #[arg(long, value_name = "ID", value_parser = run_id)]
     pub run_id: Option<String>,
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = value_parser!(u64).range(1..))]
     pub max_turns: Option<u64>,
-    #[arg(long, value_name = "USD")]
+    #[arg(long, value_name = "USD", value_parser = amount)]
     pub max_cost: Option<f64>,
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = value_parser!(u64).range(1..))]
     pub max_tokens: Option<u64>,
     #[arg(long, value_name = "TIME")]
     pub timeout: Option<Span>,
@@ -100,10 +103,23 @@ pub struct RunFlags {
     pub notify: Option<String>,
     #[command(flatten)]
     pub nats: NatsFlags,
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = word)]
     pub pool: Option<String>,
     #[arg(long)]
     pub detach: bool,
+}
+
+/// The id of a run.
+fn run_id(text: &str) -> Result<String, String> {
+    RunFolder::check_id(text).map(|()| text.to_owned()).map_err(|error| error.to_string())
+}
+
+/// An amount of money, in US dollars.
+fn amount(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(amount) if amount.is_finite() && amount > 0.0 => Ok(amount),
+        _ => Err(format!("{text:?} is no amount of US dollars above 0, like 2.50")),
+    }
 }
 
 /// The whole line: flags of the run, and those of its agent.
@@ -174,6 +190,17 @@ pub enum RunsCommand {
         /// Further words for `troupe run`.
         more: Vec<String>,
     },
+    /// Forget some.
+    Remove(Removal),
+}
+
+/// Which runs are to be forgotten.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Removal {
+    /// These.
+    Named(Vec<String>),
+    /// All that have a result.
+    Ended,
 }
 
 /// The word by which a supervisor starts its worker.
@@ -210,7 +237,7 @@ pub fn parse_runs(rest: &[&str]) -> Result<Subcommand, SubcommandError> {
     let (verb, rest) = match rest.as_slice() {
         [] => ("list", &[][..]),
         ["-h" | "--help", ..] => return Ok(Subcommand::Usage(format!("Usage:\n  {RUNS_USAGE}\n"))),
-        [verb @ ("list" | "show" | "logs" | "stop" | "resume"), rest @ ..] => (*verb, rest),
+        [verb @ ("list" | "show" | "logs" | "stop" | "resume" | "remove"), rest @ ..] => (*verb, rest),
         all @ ["--json"] => ("list", all),
         [other, ..] => {
             return Err(SubcommandError::Unknown { group: "runs", command: (*other).to_owned(), usage: RUNS_USAGE });
@@ -224,12 +251,13 @@ pub fn parse_runs(rest: &[&str]) -> Result<Subcommand, SubcommandError> {
         let more = more.iter().map(|word| (*word).to_owned()).collect();
         return Ok(command(RunsCommand::Resume { id: (*id).to_owned(), more }));
     }
-    let (mut json, mut events, mut follow, mut ids) = (false, false, false, Vec::new());
+    let (mut json, mut events, mut follow, mut ended, mut ids) = (false, false, false, false, Vec::new());
     for word in rest {
         match (*word, verb) {
             ("--json", "list" | "show") => json = true,
             ("--events", "logs") => events = true,
             ("-f" | "--follow", "logs") => follow = true,
+            ("--ended", "remove") => ended = true,
             (word, _) if word.starts_with('-') => {
                 return Err(wrong(format!("Unknown option {word} for \"runs {verb}\".")));
             }
@@ -242,6 +270,9 @@ pub fn parse_runs(rest: &[&str]) -> Result<Subcommand, SubcommandError> {
         ("show", [id]) => RunsCommand::Show { id: id.clone(), json },
         ("logs", [id]) => RunsCommand::Logs { id: id.clone(), events, follow },
         ("stop", [id]) => RunsCommand::Stop { id: id.clone() },
+        ("remove", []) if ended => RunsCommand::Remove(Removal::Ended),
+        ("remove", [_, ..]) if !ended => RunsCommand::Remove(Removal::Named(ids)),
+        ("remove", _) => return Err(wrong("remove needs runs, or --ended.".to_owned())),
         (verb, _) => return Err(wrong(format!("{verb} needs one run."))),
     };
     Ok(command(read))
@@ -378,6 +409,28 @@ mod tests {
     }
 
     #[test]
+    fn limits_names_and_pools_that_make_no_sense_are_refused() {
+        let long = format!("--run-id {}", "x".repeat(129));
+        for line in [
+            "--max-cost nan",
+            "--max-cost inf",
+            "--max-cost=-1",
+            "--max-cost 0",
+            "--max-turns 0",
+            "--max-tokens 0",
+            "--pool a.b",
+            "--pool=",
+            "--run-id ../x",
+            "--run-id a..b",
+            &long,
+        ] {
+            let refused = RunLine::parse(&words(line)).unwrap_err();
+            let flag = line.split(['=', ' ']).next().unwrap();
+            assert!(refused.iter().any(|error| error.to_string().contains(flag)), "{line}: {refused:?}");
+        }
+    }
+
+    #[test]
     fn fc_106_a_key_is_not_kept() {
         for line in ["--api-key k --model m x", "--model m --api-key=k x"] {
             assert_eq!(without_key(&words(line)), words("--model m x"));
@@ -396,12 +449,16 @@ mod tests {
             ("logs -f ab", RunsCommand::Logs { id: id(), events: false, follow: true }),
             ("logs ab --events", RunsCommand::Logs { id: id(), events: true, follow: false }),
             ("stop ab", RunsCommand::Stop { id: id() }),
+            ("remove ab ab", RunsCommand::Remove(Removal::Named(vec![id(), id()]))),
+            ("remove --ended", RunsCommand::Remove(Removal::Ended)),
             ("resume ab --output json", RunsCommand::Resume { id: id(), more: words("--output json") }),
         ];
         for (line, command) in table {
             assert_eq!(parse(line), Ok(Subcommand::Runs(command)), "{line}");
         }
-        for line in ["show", "show a b", "stop", "list a", "logs --json a", "resume", "kill a"] {
+        for line in
+            ["show", "show a b", "stop", "list a", "logs --json a", "resume", "kill a", "remove", "remove a --ended"]
+        {
             assert!(parse(line).is_err(), "{line}");
         }
     }

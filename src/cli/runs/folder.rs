@@ -12,11 +12,17 @@ use serde::{Serialize, de::DeserializeOwned};
 use super::{result::RunResult, spec::RunSpec, state::RunState};
 use crate::store::{paths::create_private_dir, regular_file, replace, session::check_session_id};
 
+/// Characters of the longest id of a run: it names folders, subjects on a server and processes.
+const LONGEST_ID: usize = 128;
+
 /// A run that cannot be found or read.
 #[derive(Debug, thiserror::Error)]
 pub enum FolderError {
     /// The id cannot name a folder.
-    #[error("\"{0}\" is no id for a run: letters, digits, '-', '_' and '.', a letter or digit at both ends")]
+    #[error(
+        "{0:?} is no id for a run: it has letters, digits, '-', '_' and single '.', a letter or digit at both ends, and \
+         {LONGEST_ID} characters at most"
+    )]
     BadId(String),
     /// There is none.
     #[error("There is no run {0}. `troupe runs list` shows all.")]
@@ -73,8 +79,19 @@ impl RunFolder {
     /// # Errors
     /// The id cannot name a folder.
     pub fn of(user_dir: &Path, id: &str) -> Result<Self, FolderError> {
-        check_session_id(id).map_err(|_| FolderError::BadId(id.to_owned()))?;
+        Self::check_id(id)?;
         Ok(Self { path: user_dir.join("runs").join(id) })
+    }
+
+    /// Checks the id of a run.
+    ///
+    /// # Errors
+    /// It cannot name a folder, or a run on a server.
+    pub fn check_id(id: &str) -> Result<(), FolderError> {
+        match check_session_id(id) {
+            Ok(()) if id.len() <= LONGEST_ID && !id.contains("..") => Ok(()),
+            _ => Err(FolderError::BadId(id.to_owned())),
+        }
     }
 
     /// The run whose id is `id`, or begins with it and is alone in that.
@@ -196,6 +213,17 @@ impl RunFolder {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(failed("remove", &path)(error)),
             _ => Ok(()),
         }
+    }
+
+    /// Removes it with everything in it. For the owner alone.
+    ///
+    /// # Errors
+    /// When the system refuses.
+    pub fn remove(&self) -> Result<(), FolderError> {
+        // Without this file it is no run: what is broken off here leaves nothing that looks like one.
+        let spec = self.file("run.json");
+        fs::remove_file(&spec).map_err(failed("remove", &spec))?;
+        fs::remove_dir_all(&self.path).map_err(failed("remove", &self.path))
     }
 
     fn read<T: DeserializeOwned>(&self, name: &str) -> Result<Option<T>, FolderError> {

@@ -1,10 +1,10 @@
 //! `troupe runs`.
 
 use super::{
-    args::RunsCommand,
+    args::{Removal, RunsCommand},
     begin,
     folder::{FolderError, RunFolder},
-    lease::owner_of,
+    lease::{Lease, owner_of},
     list::{self, Told},
     logs,
 };
@@ -32,6 +32,13 @@ pub fn run(environment: &Environment, command: RunsCommand, extensions: Extensio
             let words: Vec<String> = ["--run-id".to_owned(), run.id()].into_iter().chain(more).collect();
             begin::supervise(environment, &words, &extensions)
         }),
+        RunsCommand::Remove(Removal::Named(ids)) => {
+            ids.iter().map(|id| find(id)).collect::<Result<Vec<_>, _>>().map(remove)
+        }
+        RunsCommand::Remove(Removal::Ended) => {
+            let has_ended = |run: &RunFolder| owner_of(run).is_none() && matches!(run.result(), Ok(Some(_)));
+            Ok(remove(RunFolder::all(&environment.user_dir).into_iter().filter(has_ended).collect()))
+        }
     };
     done.unwrap_or_else(|error: FolderError| {
         fail(&error.to_string());
@@ -40,6 +47,29 @@ pub fn run(environment: &Environment, command: RunsCommand, extensions: Extensio
             _ => Exit::Usage,
         }
     })
+}
+
+/// Removes runs that nobody owns. Each is told; what cannot be removed keeps nothing else from it.
+fn remove(mut runs: Vec<RunFolder>) -> Exit {
+    runs.sort_by_key(RunFolder::id);
+    runs.dedup();
+    let removed = runs.iter().map(|run| match Lease::take(run) {
+        Ok(_owned) => run.remove().map_err(|error| error.to_string()),
+        Err(error) => Err(error.to_string()),
+    });
+    told(runs.iter().map(RunFolder::id).zip(removed))
+}
+
+/// Tells which runs were removed, and why others were not.
+pub fn told(removed: impl IntoIterator<Item = (String, Result<(), String>)>) -> Exit {
+    let mut exit = Exit::Done;
+    for (id, removed) in removed {
+        match removed {
+            Ok(()) => complain(&format!("The run {id} is removed.")),
+            Err(cause) => exit = fail(&cause),
+        }
+    }
+    exit
 }
 
 /// Asks the supervisor to stop.
