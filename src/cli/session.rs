@@ -92,7 +92,7 @@ pub fn choose(environment: &Environment, args: &HiArgs, settings: &Settings) -> 
             return Err(StartError::Failed(text.into()));
         }
         SessionChoice::Open(target) => open(&of_this_project(target, &dir)?)?,
-        SessionChoice::OpenOrCreate { id } => match with_id(id, &dir)? {
+        SessionChoice::OpenOrCreate { id, tells } => match with_id(id, &dir)? {
             Some(path) => open(&path)?,
             None if args.read_only => return Err(nothing_to_read(&format!("no session here has the id {id}"))),
             None => {
@@ -101,7 +101,9 @@ pub fn choose(environment: &Environment, args: &HiArgs, settings: &Settings) -> 
                 match with_id(id, &dir)? {
                     Some(path) => open(&path)?,
                     None => {
-                        warn(&format!("No session has the id {id} here: a new one is made with it."));
+                        if *tells {
+                            warn(&format!("No session has the id {id} here: a new one is made with it."));
+                        }
                         create(NewSession { id: Some(id.clone()), ..fresh() })?.with_claim(claim)
                     }
                 }

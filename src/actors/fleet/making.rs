@@ -80,6 +80,9 @@ fn make(parent: &Arc<AgentShared>, note: &SpawnNote, account: Arc<Account>) -> R
     let (maker, own) = (parent.kin.start.maker.as_ref(), &parent.config);
     let cwd = match (spec.isolation, &spec.cwd) {
         (Isolation::Shared, None) => None,
+        (Isolation::Shared, Some(cwd)) if !(cwd.is_absolute() && cwd.is_dir()) => {
+            return Err(format!("{} is no folder that is there; write its whole path", cwd.display()));
+        }
         (Isolation::Shared, Some(cwd)) => Some(cwd.clone()).filter(|cwd| *cwd != own.cwd),
         (Isolation::Worktree, None) => Some(worktree::open(&own.cwd, note)?.folder),
         (Isolation::Worktree, Some(_)) => {

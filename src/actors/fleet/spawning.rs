@@ -45,6 +45,9 @@ impl FleetState {
         if let Some(reason) = &parent.place.read_only {
             return drop(reply.send(Err(SiblingError::Refused(reason.clone()))));
         }
+        if let Err(error) = spec.check() {
+            return drop(reply.send(Err(error)));
+        }
         let session_id = session_id();
         let note = SpawnNote {
             id: SiblingId::root(),

@@ -25,6 +25,8 @@ pub enum SessionChoice {
     OpenOrCreate {
         /// The id; its characters are checked.
         id: String,
+        /// People are told when it is made: they named it, and may have meant one that is there.
+        tells: bool,
     },
     /// A copy of another one.
     Fork {
@@ -95,7 +97,7 @@ pub(super) fn choice(flags: &SessionFlags, task: &Task, launch: Launch<'_>) -> R
     } else if flags.continue_latest {
         SessionChoice::Continue
     } else if let Some(id) = id {
-        SessionChoice::OpenOrCreate { id }
+        SessionChoice::OpenOrCreate { id, tells: true }
     } else {
         SessionChoice::New
     })

@@ -275,7 +275,7 @@ fn one_session_is_chosen() {
         ("--session ~/s.jsonl", S::Open(path("/h/s.jsonl"))),
         ("--session s.jsonl", S::Open(path("/w/s.jsonl"))),
         ("--session _", S::New),
-        ("--session-id abc-1", S::OpenOrCreate { id: "abc-1".into() }),
+        ("--session-id abc-1", S::OpenOrCreate { id: "abc-1".into(), tells: true }),
         ("--fork 01", S::Fork { source: id("01"), id: None }),
         ("--fork ../s.jsonl --session-id x", S::Fork { source: path("/s.jsonl"), id: Some("x".into()) }),
     ];

@@ -42,7 +42,7 @@ pub(super) fn arguments(environment: &Environment, run: &Run, begin: &Begin) -> 
     let id = || run.spec.session_id.clone();
     args.session = match (known, args.session) {
         (Some(path), _) => SessionChoice::Open(SessionTarget::Path(path.clone())),
-        (None, SessionChoice::New) => SessionChoice::OpenOrCreate { id: id() },
+        (None, SessionChoice::New) => SessionChoice::OpenOrCreate { id: id(), tells: false },
         (None, SessionChoice::Fork { source, id: wanted }) => {
             SessionChoice::Fork { source, id: wanted.or_else(|| Some(id())) }
         }

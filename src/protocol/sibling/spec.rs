@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use super::Budget;
+use super::{Budget, SiblingError, SiblingId};
 use crate::protocol::ThinkingLevel;
 
 /// What is to be spawned. Whatever is not said is the parent's.
@@ -63,6 +63,22 @@ impl SiblingSpec {
     pub fn of_task(task: impl Into<String>) -> Self {
         Self { task: task.into(), ..Self::default() }
     }
+
+    /// Whether it makes sense, as far as that can be said without looking at anything else.
+    ///
+    /// # Errors
+    /// Its name is taken for an id, or its budget is less than nothing.
+    pub fn check(&self) -> Result<(), SiblingError> {
+        if let Some(name) = self.name.as_ref().filter(|name| SiblingId::parse(name).is_some()) {
+            return Err(SiblingError::Refused(format!("the name {name} would be taken for an id: choose another one")));
+        }
+        for (what, amount) in [("cost", self.budget.cost), ("seconds", self.budget.seconds)] {
+            if let Some(amount) = amount.filter(|amount| !(amount.is_finite() && *amount >= 0.0)) {
+                return Err(SiblingError::Refused(format!("`budget.{what}` must be a number from 0, not {amount}")));
+            }
+        }
+        Ok(())
+    }
 }
 
 /// Where a sibling works.
@@ -104,5 +120,24 @@ mod tests {
         let text = serde_json::to_string(&spec).unwrap();
         assert_eq!(text, r#"{"task":"x","isolation":"shared","budget":{"turns":3},"tellsParent":false}"#);
         assert_eq!(serde_json::from_str::<SiblingSpec>(&text).unwrap(), spec);
+    }
+
+    #[test]
+    fn a_name_that_is_an_id_and_a_budget_below_nothing_are_refused() {
+        let named = |name: &str| SiblingSpec { name: Some(name.into()), ..SiblingSpec::of_task("x") };
+        let costs = |cost| SiblingSpec { budget: Budget { cost: Some(cost), ..Budget::default() }, ..named("a") };
+        for (spec, refused) in [
+            (named("reader"), None),
+            (named("agent-x"), None),
+            (named("main"), Some("the name main")),
+            (named("agent-1.2"), Some("the name agent-1.2")),
+            (costs(0.0), None),
+            (costs(-1.0), Some("`budget.cost`")),
+            (costs(f64::INFINITY), Some("`budget.cost`")),
+        ] {
+            let error = spec.check().err().map(|error| error.to_string());
+            assert_eq!(error.is_some(), refused.is_some(), "{spec:?}: {error:?}");
+            assert!(error.unwrap_or_default().contains(refused.unwrap_or_default()), "{spec:?}");
+        }
     }
 }

@@ -1,5 +1,6 @@
 //! The commands of RPC about siblings. None of them is pi's.
 
+use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::fields::{FieldError, Fields};
@@ -25,7 +26,6 @@ pub(super) fn name(command: &SiblingCommand) -> &'static str {
 
 /// The command of that name; none when it is about something else.
 pub(super) fn parse(name: &str, fields: &Map<String, Value>) -> Result<Option<SiblingCommand>, FieldError> {
-    const IDS: &str = "a list of ids";
     const SECONDS: &str = "a number of seconds";
     let mut fields = Fields::new(name, fields.clone());
     Ok(Some(match name {
@@ -39,28 +39,46 @@ pub(super) fn parse(name: &str, fields: &Map<String, Value>) -> Result<Option<Si
             mode: fields.optional("mode", "`steer` or `follow_up`")?.unwrap_or_default(),
         },
         "wait_agents" => SiblingCommand::Wait {
-            ids: fields.optional("agentIds", IDS)?.unwrap_or_default(),
+            ids: ids(&mut fields)?,
             mode: fields.optional("mode", "`all` or `any`")?.unwrap_or_default(),
             timeout_s: fields.optional("timeoutS", SECONDS)?,
         },
         "list_agents" => SiblingCommand::List,
         "stop_agent" => SiblingCommand::Stop {
-            ids: fields.optional("agentIds", IDS)?.unwrap_or_default(),
+            ids: ids(&mut fields)?,
             grace_s: fields.optional("graceS", SECONDS)?,
             worktree: fields.optional("worktree", "`patch`, `merge` or `drop`")?.unwrap_or_default(),
         },
-        "pause_agent" | "resume_agent" => SiblingCommand::Hold {
-            ids: fields.optional("agentIds", IDS)?.unwrap_or_default(),
-            paused: name == "pause_agent",
-        },
+        "pause_agent" | "resume_agent" => {
+            SiblingCommand::Hold { ids: ids(&mut fields)?, paused: name == "pause_agent" }
+        }
         "agent_transcript" => SiblingCommand::Transcript {
             id: fields.text("agentId")?,
-            from: fields.optional("from", "a number")?.unwrap_or_default(),
-            limit: fields.optional("limit", "a number")?.unwrap_or(PAGE),
+            from: fields.optional("from", "a number from 0")?.unwrap_or_default(),
+            limit: fields.optional("limit", "a number from 0")?.unwrap_or(PAGE),
         },
         "merge_agent" => SiblingCommand::Merge { id: fields.text("agentId")? },
         _ => return Ok(None),
     }))
+}
+
+/// The agents that are meant; without the field all children. An empty list means nobody, and is a mistake.
+fn ids(fields: &mut Fields) -> Result<Vec<String>, FieldError> {
+    let ids: Option<Ids> = fields.optional("agentIds", "a list of at least one id; without it all are meant")?;
+    Ok(ids.map(|ids| ids.0).unwrap_or_default())
+}
+
+/// Ids, at least one.
+#[derive(Deserialize)]
+#[serde(try_from = "Vec<String>")]
+struct Ids(Vec<String>);
+
+impl TryFrom<Vec<String>> for Ids {
+    type Error = &'static str;
+
+    fn try_from(ids: Vec<String>) -> Result<Self, Self::Error> {
+        if ids.is_empty() { Err("there is no id") } else { Ok(Self(ids)) }
+    }
 }
 
 #[cfg(test)]
@@ -120,5 +138,7 @@ mod tests {
         assert_eq!(error, "Field `task` of spawn_agent is missing: expected text");
         let error = read(&json!({"type": "spawn_agent", "task": "x", "isolation": "moon"})).unwrap_err();
         assert!(error.starts_with("spawn_agent: unknown variant `moon`"), "{error}");
+        let error = read(&json!({"type": "stop_agent", "agentIds": []})).unwrap_err();
+        assert!(error.contains("at least one id; without it all are meant"), "{error}");
     }
 }

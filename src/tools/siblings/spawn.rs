@@ -69,6 +69,7 @@ impl AgentSpawn {
                         "turns": number("Model calls"),
                         "seconds": number("Seconds"),
                     },
+                    "additionalProperties": false,
                 },
                 "background": {
                     "type": "boolean",
