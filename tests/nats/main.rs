@@ -16,3 +16,5 @@ mod server;
 mod stage;
 mod takeover;
 mod team;
+
+use support::until;

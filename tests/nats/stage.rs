@@ -41,10 +41,15 @@ impl Stage {
 
     /// A worker with these flags, when it takes runs.
     pub async fn worker_with(&self, name: &str, more: &[&str]) -> Machine {
+        self.worker_at(&self.nats.url, name, more).await
+    }
+
+    /// The same with another way to the server.
+    pub async fn worker_at(&self, url: &str, name: &str, more: &[&str]) -> Machine {
         let user_dir = self.sandbox.user_dir.with_file_name(format!("machine-{name}"));
         fs::create_dir_all(&user_dir).unwrap();
         fs::copy(self.sandbox.user_dir.join("models.json"), user_dir.join("models.json")).unwrap();
-        let words = [&["worker", "--on", &self.nats.url, "--name", name], more].concat();
+        let words = [&["worker", "--on", url, "--name", name], more].concat();
         let mut command = self.sandbox.command(&words);
         command.env("TROUPE_DIR", &user_dir).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
         let mut process = command.spawn().unwrap();

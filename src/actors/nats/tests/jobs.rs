@@ -93,7 +93,7 @@ async fn a_job_whose_answer_is_lost_is_queued_once() {
     let hub = proxy.hub_with(Limits::default()).await;
     proxy.lose_next_answer();
     hub.submit("default", &job("a", 1)).await.unwrap();
-    assert!(proxy.has_lost());
+    assert!(proxy.has_happened());
     assert_eq!(server.messages(&server.hub().await, "troupe_jobs").await, 1);
 }
 

@@ -71,7 +71,7 @@ async fn a_record_whose_answer_is_lost_is_new_all_the_same() {
     let hub = proxy.hub_with(Default::default()).await;
     proxy.lose_next_answer();
     assert_eq!(hub.put_new("run", "spec", &json!({"n": 1})).await.unwrap(), Put::New);
-    assert!(proxy.has_lost());
+    assert!(proxy.has_happened());
 }
 
 #[tokio::test]

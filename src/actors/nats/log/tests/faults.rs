@@ -22,7 +22,7 @@ async fn a_lost_acknowledgement_neither_doubles_nor_loses_a_change() {
         proxy.lose_next_answer();
         machine.append("s.jsonl", format!("{round}\n").as_bytes());
         machine.commit("s.jsonl").await.unwrap();
-        assert!(proxy.has_lost(), "{round}: nothing was lost");
+        assert!(proxy.has_happened(), "{round}: nothing was lost");
     }
     let direct = server.hub().await;
     assert_eq!(server.messages(&direct, "troupe_log").await, before + rounds);
@@ -41,7 +41,7 @@ async fn a_log_is_taken_once_though_the_acknowledgement_is_lost() {
     // The first question is whether there is a log; its answer has a sequence only when there is one.
     proxy.lose_next_answer();
     let machine = Machine::take(&hub, "run", 1).await.unwrap();
-    assert!(proxy.has_lost());
+    assert!(proxy.has_happened());
     machine.append("s.jsonl", b"1\n");
     machine.commit("s.jsonl").await.unwrap();
     assert_eq!(server.messages(&server.hub().await, "troupe_log").await, before + 2);
