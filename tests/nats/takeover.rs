@@ -5,7 +5,7 @@ use std::fs;
 use rustix::process::{Signal, kill_process};
 use serde_json::json;
 
-use crate::{stage::*, support::*};
+use crate::{server::Proxy, stage::*, support::*};
 
 #[tokio::test]
 async fn a_run_whose_machine_dies_goes_on_elsewhere_from_its_last_entry() {
@@ -96,6 +96,37 @@ async fn of_an_owner_that_was_overtaken_while_it_stood_still_nothing_is_accepted
     assert_eq!((&shown["status"], &shown["result"]["answer"]), (&json!("done"), &json!("done")));
     let ends: Vec<_> = shown["terms"].as_array().unwrap().iter().map(|term| term["end"]["how"].clone()).collect();
     assert_eq!(ends, ["lost", "ended"], "the old owner wrote over the record of the new one");
+    drop(second);
+}
+
+#[tokio::test]
+async fn an_owner_that_stood_still_while_its_mark_was_acknowledged_starts_no_tool() {
+    let gate = Gate::closed();
+    let effect = calls([call("bash", json!({"command": "echo of the old owner >> effects"}))]);
+    let Some(stage) = Stage::new(replies([effect.hold(&gate), text("done")])).await else { return };
+    let proxy = Proxy::to(&stage.nats).await;
+    let mut first = stage.worker_at(&proxy.url, "a", &["--lease", "2s"]).await;
+    let client = stage.start(&["the task"]);
+    stage.sandbox.server.request(0).await;
+    // The model's answer is stored, then the mark that the call begins.
+    proxy.hold_answer("troupe_log", 1);
+    gate.open();
+    until("mark", || proxy.has_happened().then_some(())).await;
+    let paused = first.pause();
+    let second = stage.worker("b").await;
+    let finished = end(client).await;
+    assert_eq!((finished.code, finished.stdout.as_str()), (Some(0), "done\n"), "{}", finished.stderr);
+    assert!(results(&stage.sandbox)[0].contains("interrupted"), "the call was marked");
+    // The acknowledgement is there when it moves again.
+    proxy.release().await;
+    for pid in &paused {
+        let _ = kill_process(*pid, Signal::CONT);
+    }
+    for pid in &paused[1..] {
+        until("end of the old owner", || rustix::process::test_kill_process(*pid).is_err().then_some(())).await;
+    }
+    assert!(!stage.sandbox.project.join("effects").exists(), "the old owner started a tool");
+    assert!(first.process.try_wait().unwrap().is_none(), "the worker lives");
     drop(second);
 }
 

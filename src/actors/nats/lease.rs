@@ -142,7 +142,8 @@ impl Lease {
     /// The server does not answer: the lease ends by itself.
     pub async fn give_back(self) -> Result<(), NatsError> {
         let marker = PublishMessage::build().header(OPERATION, REMOVED).expected_last_subject_sequence(self.revision);
-        let deadline = self.beaten + self.hub.lease_time();
+        // Also when its time is over: the server knows better.
+        let deadline = Instant::now() + self.pace();
         // Refused: it is not ours any longer, and there is nothing to give.
         match self.hub.publish_once(self.subject.clone(), marker, deadline).await {
             Ok(_) | Err(super::wire::Refusal::Sequence) => Ok(()),

@@ -7,6 +7,7 @@
 //! | [`hub`] | the connection, and the streams and buckets that it needs |
 //! | `connect`, `link`, `names` | how the connection is made, whether it stands, what things are called there |
 //! | `wire`, `follow` | questions that are asked again, reading in order |
+//! | `clock` | the clock by which leases are measured |
 //! | [`jobs`] | what is to be run, and who takes it |
 //! | [`records`] | what is known of runs |
 //! | [`lease`] | who owns a run |
@@ -15,6 +16,7 @@
 //! | [`control`] | questions to a run, wherever it is |
 
 pub mod address;
+mod clock;
 mod connect;
 pub mod control;
 pub mod error;

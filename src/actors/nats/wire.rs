@@ -29,20 +29,20 @@ pub(super) enum Refusal {
 }
 
 impl Hub {
-    /// Publishes once. Waits for the connection until `deadline`; a connection that breaks and comes back ends the wait
-    /// for the answer.
+    /// Publishes once. Waits for the connection and the answer until `deadline`; a connection that breaks and comes back
+    /// ends the wait for the answer.
     pub(super) async fn publish_once(
         &self,
         subject: String,
         message: PublishMessage,
         deadline: Instant,
     ) -> Result<PublishAck, Refusal> {
-        let away = || Refusal::Unknown(format!("{} is away", self.0.servers));
-        timeout_at(deadline, self.0.link.up()).await.map_err(|_| away())?;
+        let unknown = |cause: &str| Refusal::Unknown(format!("{} {cause}", self.0.servers));
+        timeout_at(deadline, self.0.link.up()).await.map_err(|_| unknown("is away"))?;
         let link = self.0.link.now();
         let attempt = async { self.0.jetstream.send_publish(subject, message).await?.await };
         let result = tokio::select! {
-            result = attempt => result,
+            result = timeout_at(deadline, attempt) => result.map_err(|_| unknown("does not answer"))?,
             () = self.0.link.renewed(link) => return Err(Refusal::Unknown("the connection broke".to_owned())),
         };
         result.map_err(|error| match error.kind() {

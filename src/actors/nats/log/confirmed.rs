@@ -8,38 +8,48 @@ use std::{
     time::Duration,
 };
 
-use tokio::time::Instant;
+use super::super::clock::Moment;
 
 /// See the module. Clones are handles of the same one.
 #[derive(Clone, Debug)]
 pub(super) struct Confirmed {
-    since: Instant,
+    since: Moment,
     /// Milliseconds after that.
     at: Arc<AtomicU64>,
-    /// For how long a confirmation counts.
     lease: Duration,
 }
 
 impl Confirmed {
-    /// Confirmed now.
-    pub(super) fn now(lease: Duration) -> Self {
-        Self { since: Instant::now(), at: Arc::default(), lease }
+    /// Confirmed by the answer to a question that was asked at `asked`.
+    pub(super) fn new(asked: Moment, lease: Duration) -> Self {
+        Self { since: asked, at: Arc::default(), lease }
     }
 
-    /// It is confirmed now.
-    pub(super) fn renew(&self) {
-        let millis = u64::try_from(self.since.elapsed().as_millis()).unwrap_or(u64::MAX);
-        self.at.store(millis, Ordering::Relaxed);
+    /// It is confirmed by the answer to a question that was asked at `asked`: when the answer is read says nothing, as a
+    /// process that stood still reads old ones.
+    pub(super) fn renew(&self, asked: Moment) {
+        let millis = asked.0.saturating_sub(self.since.0).as_millis();
+        self.at.fetch_max(u64::try_from(millis).unwrap_or(u64::MAX), Ordering::Relaxed);
     }
 
-    /// Until when it counts.
-    pub(super) fn until(&self) -> Instant {
-        self.since + Duration::from_millis(self.at.load(Ordering::Relaxed)) + self.lease
+    fn at(&self) -> Moment {
+        self.since + Duration::from_millis(self.at.load(Ordering::Relaxed))
     }
 
-    /// Whether it still counts.
+    /// Until when the log is held to be ours while the server does not answer.
+    pub(super) fn until(&self) -> Moment {
+        self.at() + self.lease
+    }
+
+    /// Whether nobody else can have the log now.
     pub(super) fn counts(&self) -> bool {
-        Instant::now() <= self.until()
+        self.counts_at(Moment::now())
+    }
+
+    /// The node beats every third of the lease: who takes over may do so when two thirds of it have passed since we asked.
+    /// What is left is for the way of a beat.
+    fn counts_at(&self, now: Moment) -> bool {
+        now < self.at() + self.lease / 2
     }
 }
 
@@ -47,16 +57,17 @@ impl Confirmed {
 mod tests {
     use super::*;
 
-    #[tokio::test(start_paused = true)]
-    async fn a_confirmation_counts_for_the_time_of_a_lease() {
-        let confirmed = Confirmed::now(Duration::from_secs(15));
+    #[test]
+    fn a_confirmation_counts_from_the_question_for_half_of_a_lease() {
+        let at = |seconds: u64| Moment(Duration::from_secs(1000 + seconds));
+        let confirmed = Confirmed::new(at(0), Duration::from_secs(16));
         let asks = confirmed.clone();
-        tokio::time::advance(Duration::from_secs(14)).await;
-        assert!(asks.counts());
-        confirmed.renew();
-        tokio::time::advance(Duration::from_secs(15)).await;
-        assert!(asks.counts());
-        tokio::time::advance(Duration::from_secs(1)).await;
-        assert!(!asks.counts());
+        assert!(asks.counts_at(at(7)) && !asks.counts_at(at(8)));
+        confirmed.renew(at(6));
+        assert!(asks.counts_at(at(13)) && !asks.counts_at(at(14)));
+        assert_eq!(asks.until(), at(22));
+        // Answers may be read in another order than questions were asked.
+        confirmed.renew(at(3));
+        assert_eq!(asks.until(), at(22));
     }
 }

@@ -11,6 +11,7 @@ use uuid::Uuid;
 use super::{
     super::{
         Hub, NatsError,
+        clock::Moment,
         names::run_id,
         wire::{PATIENCE, Refusal},
     },
@@ -57,24 +58,33 @@ impl Fence {
         let subject = names.subject("log", run_id(run)?);
         let stamp = Stamp { epoch, writer: Uuid::new_v4().simple().to_string(), number: 1, kind: Kind::Taken };
         let (run, stream) = (run.to_owned(), names.log());
-        let confirmed = Confirmed::now(hub.lease_time());
+        let confirmed = Confirmed::new(Moment::now(), hub.lease_time());
         let mut fence = Self { hub: hub.clone(), stream, subject, run, stamp, last: 0, confirmed };
         let deadline = Instant::now() + PATIENCE;
         loop {
+            let asked = Moment::now();
             let there = hub.last(&fence.stream, &fence.subject, PATIENCE).await?;
             if let Some(cause) = there.as_ref().and_then(|there| fence.is_later(there)) {
                 return Err(NatsError::Lost(Lost(cause)));
             }
             if there.as_ref().and_then(|there| Stamp::of(&there.headers)).as_ref() == Some(&fence.stamp) {
                 // Our own, whose acknowledgement was lost.
-                fence.stored(there.map_or(0, |there| there.sequence));
+                fence.stored(there.map_or(0, |there| there.sequence), asked);
                 break;
             }
             let last = there.map_or(0, |there| there.sequence);
             let message = fence.stamp.message(Bytes::new(), last);
             match hub.publish_once(fence.subject.clone(), message, deadline).await {
+                Ok(ack) if ack.duplicate => match fence.look().await {
+                    Last::Sent(sequence) => {
+                        fence.stored(sequence, asked);
+                        break;
+                    }
+                    Last::Lost(cause) => return Err(NatsError::Lost(Lost(cause))),
+                    Last::Older | Last::Unknown(_) => sleep(PAUSE).await,
+                },
                 Ok(ack) => {
-                    fence.stored(ack.sequence);
+                    fence.stored(ack.sequence, asked);
                     break;
                 }
                 // Whoever has it added something meanwhile.
@@ -94,27 +104,47 @@ impl Fence {
         Ok(fence)
     }
 
-    /// Adds a message; its sequence. Tries again while the server is away, for the time of a lease.
+    /// Adds a message; its sequence. Tries again while the server is away, for the time of a lease. When it returns, nobody
+    /// else can have the log: an answer that was read late says only that we had it when it was given.
     pub(super) async fn append(&mut self, kind: Kind, payload: Bytes) -> Result<u64, Lost> {
+        self.confirm().await?;
+        let sequence = self.store(kind, payload).await?;
+        self.confirm().await?;
+        Ok(sequence)
+    }
+
+    /// Returns when it is known that the log is ours now.
+    async fn confirm(&mut self) -> Result<(), Lost> {
+        while !self.confirmed.counts() {
+            if !self.check().await? {
+                sleep(PAUSE).await;
+            }
+        }
+        Ok(())
+    }
+
+    async fn store(&mut self, kind: Kind, payload: Bytes) -> Result<u64, Lost> {
         self.stamp.number += 1;
         self.stamp.kind = kind;
         let message = self.stamp.message(payload, self.last);
         let deadline = self.confirmed.until();
         loop {
-            let cause = match self.hub.publish_once(self.subject.clone(), message.clone(), deadline).await {
-                Ok(ack) => return Ok(self.stored(ack.sequence)),
+            let asked = Moment::now();
+            let cause = match self.hub.publish_once(self.subject.clone(), message.clone(), deadline.timer()).await {
+                Ok(ack) if !ack.duplicate => return Ok(self.stored(ack.sequence, asked)),
                 Err(Refusal::TooLarge) => {
                     return Err(Lost(format!("the server takes no message of {} bytes any longer", self.hub.room())));
                 }
                 Err(Refusal::Unknown(cause)) => cause,
-                Err(Refusal::Sequence) => match self.look().await {
-                    Last::Sent(sequence) => return Ok(self.stored(sequence)),
+                // A server that has the message says so whatever came behind it.
+                Ok(_) | Err(Refusal::Sequence) => match self.look().await {
+                    Last::Sent(sequence) => return Ok(self.stored(sequence, asked)),
                     Last::Lost(cause) => return Err(Lost(cause)),
                     Last::Older => "the server is not settled".to_owned(),
                     Last::Unknown(cause) => cause,
                 },
             };
-            if Instant::now() >= deadline {
+            if Moment::now() >= deadline {
                 return Err(self.out_of_reach(&cause));
             }
             tracing::debug!(cause, run = self.run, "a message of the log is sent again");
@@ -125,6 +155,7 @@ impl Fence {
     /// Looks whether the log is still ours; false when the server does not say. That is no reason to believe otherwise, for
     /// the time of a lease.
     pub(super) async fn check(&mut self) -> Result<bool, Lost> {
+        let asked = Moment::now();
         let found = match self.hub.is_last(&self.stream, &self.subject, self.last, LOOK).await {
             Ok(true) => Last::Older,
             Ok(false) => self.look().await,
@@ -132,11 +163,11 @@ impl Fence {
         };
         match found {
             Last::Sent(_) | Last::Older => {
-                self.confirmed.renew();
+                self.confirmed.renew(asked);
                 Ok(true)
             }
             Last::Lost(cause) => Err(Lost(cause)),
-            Last::Unknown(cause) if !self.confirmed.counts() => Err(self.out_of_reach(&cause)),
+            Last::Unknown(cause) if Moment::now() >= self.confirmed.until() => Err(self.out_of_reach(&cause)),
             Last::Unknown(_) => Ok(false),
         }
     }
@@ -169,9 +200,10 @@ impl Fence {
         (stamp.epoch > self.stamp.epoch).then(|| format!("another worker has the run (epoch {})", stamp.epoch))
     }
 
-    fn stored(&mut self, sequence: u64) -> u64 {
+    /// Notes the sequence of our last message, and that the log was ours when we `asked`.
+    fn stored(&mut self, sequence: u64, asked: Moment) -> u64 {
         self.last = sequence;
-        self.confirmed.renew();
+        self.confirmed.renew(asked);
         sequence
     }
 }

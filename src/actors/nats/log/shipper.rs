@@ -69,7 +69,8 @@ impl Shipper {
     /// Works until nobody has the log any longer.
     pub(super) async fn run(mut self, mut asks: mpsc::UnboundedReceiver<Ask>, mut taken: async_nats::Subscriber) {
         let mut link = self.hub.0.link.now();
-        let mut tick = interval(self.hub.lease_time() / 3);
+        // Twice as often as a confirmation is needed.
+        let mut tick = interval(self.hub.lease_time() / 4);
         tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             let hub = self.hub.clone();

@@ -48,6 +48,71 @@ async fn a_log_is_taken_once_though_the_acknowledgement_is_lost() {
 }
 
 #[tokio::test]
+async fn what_was_stored_before_the_next_owner_came_does_not_count_when_it_is_sent_again() {
+    let Some(server) = Server::start().await else { return };
+    let proxy = Proxy::to(&server).await;
+    let (hub, direct) = (proxy.hub_with(patient()).await, server.hub().await);
+    let overtake = |run: &'static str, epoch| {
+        let (proxy, direct) = (&proxy, &direct);
+        async move {
+            until("loss", || proxy.has_happened().then_some(())).await;
+            let new = Machine::take(direct, run, epoch).await.unwrap();
+            proxy.open();
+            new
+        }
+    };
+    let old = Machine::take(&hub, "run", 1).await.unwrap();
+    old.append("s.jsonl", b"the call begins\n");
+    proxy.close_at_next_answer();
+    let (committed, new) = tokio::join!(old.commit("s.jsonl"), overtake("run", 2));
+    // The next owner knows of it, so the old one must not act upon it.
+    assert_eq!(contents(new.dir.path()), contents(old.dir.path()));
+    assert!(committed.unwrap_err().to_string().contains("another worker has taken"));
+    assert!(!old.log.is_ours());
+    // Two processes of the same worker.
+    proxy.close_at_next_answer();
+    let (old, new) = tokio::join!(Machine::take(&hub, "another", 1), overtake("another", 1));
+    assert!(matches!(old.err(), Some(NatsError::Lost(_))));
+    new.append("s.jsonl", b"1\n");
+    new.commit("s.jsonl").await.unwrap();
+}
+
+#[test]
+fn an_answer_that_its_owner_reads_after_it_stood_still_does_not_count() {
+    let runtime = || tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+    let (others, mine) = (runtime(), tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap());
+    let Some(server) = others.block_on(Server::start()) else { return };
+    let proxy = others.block_on(Proxy::to(&server));
+    let lease = Duration::from_secs(2);
+    mine.block_on(async {
+        let hub = proxy.hub_with(Limits { lease, ..Limits::default() }).await;
+        let old = Machine::take(&hub, "run", 1).await.unwrap();
+        old.append("s.jsonl", b"the call begins\n");
+        proxy.hold_answer("troupe_log", 0);
+        let mut commit = std::pin::pin!(old.commit("s.jsonl"));
+        tokio::select! {
+            result = &mut commit => panic!("{result:?}"),
+            () = until("answer", || proxy.has_happened().then_some(())) => {}
+        }
+        // The thread of the owner stands still; its time is not over when it goes on.
+        std::thread::scope(|scope| {
+            let meanwhile = scope.spawn(|| {
+                others.block_on(async {
+                    let next = Machine::take(&server.hub().await, "run", 2).await.unwrap();
+                    assert_eq!(contents(next.dir.path()), contents(old.dir.path()));
+                    proxy.release().await;
+                    tokio::time::sleep(lease * 6 / 10).await;
+                });
+            });
+            meanwhile.join().unwrap();
+        });
+        let lost = commit.await.unwrap_err();
+        assert!(lost.to_string().contains("another worker has taken"), "{lost}");
+        assert!(!old.log.is_ours());
+    });
+}
+
+#[tokio::test]
 async fn a_server_that_is_killed_and_comes_back_has_all_that_it_acknowledged() {
     let Some(mut server) = Server::start().await else { return };
     let hub = server.hub_with(patient()).await;
@@ -75,14 +140,14 @@ async fn a_server_that_is_killed_and_comes_back_has_all_that_it_acknowledged() {
 async fn a_server_that_stays_away_ends_the_ownership_with_the_lease() {
     let Some(server) = Server::start().await else { return };
     let proxy = Proxy::to(&server).await;
-    let hub = proxy.hub_with(Limits { lease: Duration::from_millis(600), ..Limits::default() }).await;
+    let hub = proxy.hub_with(Limits { lease: Duration::from_secs(1), ..Limits::default() }).await;
     let idle = Machine::take(&hub, "idle", 1).await.unwrap();
     let busy = Machine::take(&hub, "busy", 1).await.unwrap();
     assert!(idle.log.is_ours());
     proxy.close();
     busy.append("s.jsonl", b"1\n");
     let lost = busy.commit("s.jsonl").await.unwrap_err();
-    assert!(lost.to_string().contains("took nothing for 0.6 s"), "{lost}");
+    assert!(lost.to_string().contains("took nothing for 1 s"), "{lost}");
     within("word of it", idle.log.lost().cancelled()).await;
     assert!(!idle.log.is_ours() && !busy.log.is_ours());
     // What was never acknowledged is not there for the next one, and what is queued is not sent later.
