@@ -203,13 +203,18 @@ impl Shipper {
         };
         // Also after a failure: the next attempt comes when the log has grown as much again.
         self.grown -= grown;
-        if let Err(error) = &result {
-            tracing::warn!(%error, run = self.run, "the files of a run could not be stored in one piece");
+        match result {
+            // The server may take its time, and who commits does not wait for it.
+            Ok(outdated) => drop(tokio::spawn(async move { told(waiting, &outdated.removed().await) })),
+            Err(error) => {
+                tracing::warn!(%error, run = self.run, "the files of a run could not be stored in one piece");
+                told(waiting, &Err(error));
+            }
         }
-        waiting.into_iter().for_each(|to| drop(to.send(result.clone())));
     }
 
-    async fn point(&mut self, pointer: Pointer) -> Result<(), NatsError> {
+    /// Has the log name a snapshot; what does not count any longer.
+    async fn point(&mut self, pointer: Pointer) -> Result<Outdated, NatsError> {
         // A struct of a string and a number can always be written.
         let payload = serde_json::to_vec(&pointer).unwrap_or_default();
         if let Err(lost) = self.fence.append(Kind::Snapshot, payload.into()).await {
@@ -217,12 +222,41 @@ impl Shipper {
             return Err(NatsError::Lost(lost));
         }
         let below = pointer.covers + 1;
-        let outdated = std::mem::replace(&mut self.pointers, vec![pointer]);
-        for pointer in outdated {
+        Ok(Outdated {
+            hub: self.hub.clone(),
+            stream: self.fence.stream.clone(),
+            subject: self.fence.subject.clone(),
+            pointers: std::mem::replace(&mut self.pointers, vec![pointer]),
+            below,
+        })
+    }
+}
+
+/// What a new snapshot has made superfluous.
+struct Outdated {
+    hub: Hub,
+    stream: String,
+    subject: String,
+    /// Older snapshots.
+    pointers: Vec<Pointer>,
+    /// Messages of the log below this sequence.
+    below: u64,
+}
+
+impl Outdated {
+    async fn removed(self) -> Result<(), NatsError> {
+        for pointer in &self.pointers {
             snapshot::remove(&self.hub, &pointer.object).await;
         }
-        self.hub.purge(&self.fence.stream, &self.fence.subject, Some(below)).await
+        let purged = self.hub.purge(&self.stream, &self.subject, Some(self.below)).await;
+        purged.inspect_err(|error| tracing::warn!(%error, subject = self.subject, "a log keeps what a snapshot has"))
     }
+}
+
+/// Tells those who wait for a snapshot.
+fn told(waiting: Waiting, result: &Result<(), NatsError>) {
+    // Who waited may be gone.
+    waiting.into_iter().for_each(|to| drop(to.send(result.clone())));
 }
 
 /// The name of a session file in the log.
