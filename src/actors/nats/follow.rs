@@ -54,6 +54,16 @@ impl Follow {
         Self { hub: hub.clone(), stream, subject, start, live: None }
     }
 
+    /// The stream that it reads.
+    pub(super) fn stream(&self) -> &str {
+        &self.stream
+    }
+
+    /// The subject that it reads.
+    pub(super) fn subject(&self) -> &str {
+        &self.subject
+    }
+
     /// The next message. Waits for it, also while the server is away.
     pub(super) async fn next(&mut self) -> Result<Read, NatsError> {
         loop {

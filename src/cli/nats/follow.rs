@@ -147,40 +147,29 @@ struct Printed {
 async fn print(what: Printed, mut finished: oneshot::Receiver<()>) {
     let Printed { hub, run, from, form } = what;
     let mut printer = Printer { from, form, is_read: true, number: 0 };
-    let mut lines = 0;
+    let mut events = events_of(&hub, &run).await;
     loop {
-        let mut events = tokio::select! {
-            events = events_behind(&hub, &run, lines) => events,
-            _ = &mut finished => return,
+        let next = tokio::select! {
+            next = events.next() => next,
+            _ = &mut finished => break,
         };
-        loop {
-            let next = tokio::select! {
-                next = events.next() => next,
-                _ = &mut finished => {
-                    while let Ok(Some(line)) = events.next_stored().await {
-                        printer.line(&line);
-                    }
-                    return;
-                }
-            };
-            match next {
-                Ok(line) => {
-                    lines += 1;
-                    printer.line(&line);
-                }
-                Err(error) => {
-                    tracing::debug!(%error, "the events are followed anew");
-                    break;
-                }
+        match next {
+            Ok(line) => printer.line(&line),
+            Err(error) => {
+                tracing::debug!(%error, "the events are followed anew");
+                sleep(LOOK).await;
             }
         }
     }
+    if let Err(error) = printer.rest(&mut events).await {
+        complain(&format!("Warning: the last events of the run are not shown: {error}"));
+    }
 }
 
-/// The events of a run behind the first `lines`.
-async fn events_behind(hub: &Hub, run: &str, lines: usize) -> Events {
+/// The events of a run from the first one.
+async fn events_of(hub: &Hub, run: &str) -> Events {
     loop {
-        match skipped(hub, run, lines).await {
+        match hub.events(run, true).await {
             Ok(events) => return events,
             Err(error) => {
                 tracing::debug!(%error, "the events cannot be followed");
@@ -190,24 +179,13 @@ async fn events_behind(hub: &Hub, run: &str, lines: usize) -> Events {
     }
 }
 
-async fn skipped(hub: &Hub, run: &str, lines: usize) -> Result<Events, NatsError> {
-    let mut events = hub.events(run, true).await?;
-    for _ in 0..lines {
-        events.next().await?;
-    }
-    Ok(events)
-}
-
 /// Prints what a run told before it ended.
 ///
 /// # Errors
 /// The server cannot be used.
 pub async fn print_stored(events: &mut Events) -> Result<(), OnError> {
     let mut printer = Printer { from: 0, form: OutputForm::Events, is_read: true, number: 0 };
-    while let Some(line) = events.next_stored().await? {
-        printer.line(&line);
-    }
-    Ok(())
+    Ok(printer.rest(events).await?)
 }
 
 /// Where lines go.
@@ -220,6 +198,15 @@ struct Printer {
 }
 
 impl Printer {
+    /// Prints what is stored by now and was not printed yet.
+    async fn rest(&mut self, events: &mut Events) -> Result<(), NatsError> {
+        events.to_end().await?;
+        while let Some(line) = events.next_stored().await? {
+            self.line(&line);
+        }
+        Ok(())
+    }
+
     fn line(&mut self, line: &str) {
         match Note::of(line) {
             Some(Note::Taken { number, .. }) => self.number = number,

@@ -137,6 +137,7 @@ async fn logs(client: &Client, run: &str, events: bool, follow: bool) -> Result<
                 }
             }
         }
+        lines.to_end().await?;
     }
     rest(&mut lines, events).await
 }

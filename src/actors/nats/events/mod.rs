@@ -15,6 +15,8 @@ mod sink;
 
 use std::{collections::VecDeque, fmt};
 
+use tokio::time::timeout;
+
 use self::order::Order;
 pub use self::sink::EventSink;
 use super::{
@@ -27,15 +29,18 @@ use super::{
 /// How many messages of a run are under way at most.
 const WINDOW: u64 = 64;
 
-/// The lines of a run.
+/// The lines of a run. After an error, reading goes on where it was.
 pub struct Events {
+    hub: Hub,
     follow: Follow,
     order: Order,
     lines: VecDeque<String>,
-    /// The sequence up to which everything was stored when the reading began.
+    /// The sequence up to which [`Self::next_stored`] reads.
     end: u64,
-    /// That was reached.
-    at_end: bool,
+    /// The sequence that was read last.
+    read: u64,
+    /// Nothing was behind it.
+    at_last: bool,
 }
 
 impl Hub {
@@ -55,9 +60,8 @@ impl Hub {
     pub async fn events(&self, run: &str, from_start: bool) -> Result<Events, NatsError> {
         let subject = self.0.names.subject("events", run_id(run)?);
         let stream = self.0.names.events();
-        let (start, end) = if from_start {
-            let last = self.last(&stream, &subject, PATIENCE).await?;
-            (Start::First, last.map_or(0, |last| last.sequence))
+        let (start, read) = if from_start {
+            (Start::First, 0)
         } else {
             let action = "read the events of a run";
             let info = self.ask_again(action, PATIENCE, || self.0.jetstream.get_stream(&stream)).await?;
@@ -65,7 +69,12 @@ impl Hub {
             (Start::At(last + 1), last)
         };
         let follow = Follow::new(self, stream, subject, start);
-        Ok(Events { follow, order: Order::default(), lines: VecDeque::new(), end, at_end: !from_start || end == 0 })
+        let (hub, order, lines) = (self.clone(), Order::default(), VecDeque::new());
+        let mut events = Events { hub, follow, order, lines, end: read, read, at_last: false };
+        if from_start {
+            events.to_end().await?;
+        }
+        Ok(events)
     }
 }
 
@@ -84,7 +93,19 @@ impl Events {
         }
     }
 
-    /// The next line that was stored already when the reading began; none when all of them have been given.
+    /// Has [`Self::next_stored`] give what is stored by now, too.
+    ///
+    /// # Errors
+    /// The server does not answer.
+    pub async fn to_end(&mut self) -> Result<(), NatsError> {
+        let last = self.hub.last(self.follow.stream(), self.follow.subject(), PATIENCE).await?;
+        self.end = last.map_or(0, |last| last.sequence);
+        self.at_last = false;
+        Ok(())
+    }
+
+    /// The next line that was stored already when the reading began, or when [`Self::to_end`] was asked for; none when all
+    /// of them have been given.
     ///
     /// # Errors
     /// The server ended it.
@@ -93,16 +114,22 @@ impl Events {
             if let Some(line) = self.lines.pop_front() {
                 return Ok(Some(line));
             }
-            if self.at_end {
+            if self.read >= self.end || self.at_last {
                 return Ok(None);
             }
-            self.read().await?;
+            match timeout(PATIENCE, self.read()).await {
+                Ok(read) => read?,
+                // The server is away, or the end is gone by age or size.
+                Err(_) => self.to_end().await?,
+            }
         }
     }
 
     async fn read(&mut self) -> Result<(), NatsError> {
         let read = self.follow.next().await?;
-        self.at_end |= read.sequence >= self.end || read.pending == 0;
+        // What was to be the end may be gone by age or size.
+        self.at_last = read.pending == 0;
+        self.read = read.sequence;
         self.lines.extend(self.order.take(read.message.headers.as_ref(), &read.message.payload));
         Ok(())
     }
@@ -110,6 +137,6 @@ impl Events {
 
 impl fmt::Debug for Events {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Events").field("lines", &self.lines.len()).field("at_end", &self.at_end).finish_non_exhaustive()
+        f.debug_struct("Events").field("lines", &self.lines.len()).field("read", &self.read).finish_non_exhaustive()
     }
 }

@@ -117,3 +117,31 @@ async fn the_last_lines_are_stored_though_nobody_waits_for_them() {
     drop(sink);
     assert_eq!(read(&mut events, 300).await, all);
 }
+
+#[tokio::test]
+async fn what_was_stored_since_the_reading_began_can_be_read_to_its_end() {
+    let Some(mut server) = Server::start().await else { return };
+    let hub = server.hub().await;
+    let sink = hub.publish_events("run", 1).unwrap();
+    let mut events = hub.events("run", true).await.unwrap();
+    let mut tail = hub.events("run", false).await.unwrap();
+    let all = lines(0, 3000);
+    for (at, line) in all.iter().enumerate() {
+        sink.line(line).await;
+        if at == 1500 {
+            assert_eq!(read(&mut events, 10).await, all[..10]);
+        }
+    }
+    within("flush", sink.flush()).await;
+    assert!(stored(&mut tail).await.is_empty(), "nobody asked for more");
+    // Also over a connection that breaks.
+    server.kill();
+    server.start_again().await;
+    for events in [&mut events, &mut tail] {
+        within("end", events.to_end()).await.unwrap();
+    }
+    assert_eq!(stored(&mut events).await, all[10..]);
+    assert_eq!(stored(&mut tail).await, all);
+    within("end", events.to_end()).await.unwrap();
+    assert!(stored(&mut events).await.is_empty());
+}

@@ -10,7 +10,7 @@ use std::{
 use tokio::{
     io::{AsyncBufReadExt as _, AsyncRead, BufReader},
     task::JoinHandle,
-    time::{sleep, timeout},
+    time::sleep,
 };
 use tokio_util::sync::CancellationToken;
 
@@ -28,7 +28,7 @@ use crate::{
 
 /// Between two looks at the files of the run.
 const LOOK: Duration = Duration::from_millis(500);
-/// What pipes of a supervisor that has ended may take to be empty: somebody may hold their other end.
+/// A pipe of a supervisor that has ended is empty when nothing came for so long.
 const EMPTY: Duration = Duration::from_secs(2);
 
 /// The report on a run, as long as its supervisor runs.
@@ -37,6 +37,9 @@ pub struct Report {
     pub sink: Arc<EventSink>,
     pipes: [JoinHandle<()>; 2],
     files: JoinHandle<StandingRecord>,
+    /// The supervisor has ended.
+    ended: CancellationToken,
+    /// What it wrote into its pipes was sent.
     over: CancellationToken,
 }
 
@@ -44,19 +47,29 @@ impl Report {
     /// Begins to report on the run in `folder`, which stands as `record` says.
     #[must_use]
     pub fn begin(folder: RunFolder, record: StandingRecord, sink: EventSink, outputs: Outputs) -> Self {
-        let (sink, over) = (Arc::new(sink), CancellationToken::new());
-        let events = tokio::spawn(copy(outputs.events, sink.clone(), |line| line));
-        let words = tokio::spawn(copy(outputs.words, sink.clone(), |text| Note::Supervisor { text }.line()));
+        let (sink, ended, over) = (Arc::new(sink), CancellationToken::new(), CancellationToken::new());
+        let events = tokio::spawn(copy(outputs.events, sink.clone(), |line| line, ended.clone()));
+        let words = |text: String| Note::Supervisor { text }.line();
+        let words = tokio::spawn(copy(outputs.words, sink.clone(), words, ended.clone()));
         let files = Files { folder, record, is_ours: true, sink: sink.clone(), logged: 0 };
         let files = tokio::spawn(files.follow(over.clone()));
-        Self { sink, pipes: [events, words], files, over }
+        Self { sink, pipes: [events, words], files, ended, over }
     }
 
-    /// Reports the rest, after the supervisor has ended: where the run stands now. None when that failed.
-    pub async fn finish(mut self) -> Option<StandingRecord> {
+    /// Reports the rest, after the supervisor has ended: where the run stands now. Waits while the server is away. None when
+    /// that failed, or the run is `lost`.
+    pub async fn finish(mut self, lost: &CancellationToken) -> Option<StandingRecord> {
+        tokio::select! {
+            record = self.rest() => record,
+            () = lost.cancelled() => None,
+        }
+    }
+
+    async fn rest(&mut self) -> Option<StandingRecord> {
+        self.ended.cancel();
         for pipe in &mut self.pipes {
-            // Whatever comes later is nobody's.
-            let _ = timeout(EMPTY, pipe).await;
+            // One that failed has nothing more to say.
+            let _ = pipe.await;
         }
         self.over.cancel();
         (&mut self.files).await.ok()
@@ -70,11 +83,28 @@ impl Drop for Report {
     }
 }
 
-/// Sends each line of a pipe.
-async fn copy(pipe: impl AsyncRead + Unpin, sink: Arc<EventSink>, note: fn(String) -> String) {
+/// Sends each line of a pipe. After the end of whoever writes into it, it is read until it is empty: somebody else may hold
+/// its other end.
+async fn copy(
+    pipe: impl AsyncRead + Unpin,
+    sink: Arc<EventSink>,
+    note: impl Fn(String) -> String,
+    ended: CancellationToken,
+) {
     let mut lines = BufReader::new(pipe);
     let mut line = Vec::new();
-    while lines.read_until(b'\n', &mut line).await.is_ok_and(|count| count > 0) {
+    loop {
+        let silence = async {
+            ended.cancelled().await;
+            sleep(EMPTY).await;
+        };
+        let read = tokio::select! {
+            read = lines.read_until(b'\n', &mut line) => read,
+            () = silence => return,
+        };
+        if !read.is_ok_and(|count| count > 0) {
+            return;
+        }
         let text = String::from_utf8_lossy(line.trim_ascii_end()).into_owned();
         sink.line(&note(text)).await;
         line.clear();
@@ -110,14 +140,20 @@ impl Files {
 
     /// Sends what workers have said since the last look.
     async fn log(&mut self) {
-        for text in self.lines().unwrap_or_default() {
-            self.sink.line(&Note::Worker { text }.line()).await;
+        loop {
+            let lines = self.lines().unwrap_or_default();
+            if lines.is_empty() {
+                return;
+            }
+            for text in lines {
+                self.sink.line(&Note::Worker { text }.line()).await;
+            }
         }
     }
 
     /// The whole lines of the log behind those that were sent.
     fn lines(&mut self) -> std::io::Result<Vec<String>> {
-        /// Bytes of one look: the rest comes with the next one.
+        /// Bytes that are read at once.
         const MOST: u64 = 1 << 20;
         let mut file = File::open(self.folder.file("worker.log"))?;
         file.seek(SeekFrom::Start(self.logged))?;

@@ -139,9 +139,9 @@ pub async fn serve(
     drop(requests);
     let end = end_of(status.ok(), desk.result().ok().flatten());
     let sink = report.sink.clone();
-    let record = match report.finish().await {
+    let record = match report.finish(&heart.lost).await {
         Some(record) => record,
-        // The report panicked: what it knew is on the server.
+        // What it knew is on the server.
         None => StandingRecord::read(hub, run).await?,
     };
     if matches!(end, End::Result(_)) {
