@@ -186,7 +186,8 @@ impl<'a> Supervisor<'a> {
                 self.heard(word, &mut watched);
             }
             if let Some(status) = watched.ended {
-                return watched.last_word.unwrap_or_else(|| end_of(status, watched.killed));
+                let (code, signal) = (status.exit_status(), status.terminating_signal());
+                return end_of(code, signal, watched.killed, watched.last_word);
             }
             if self.saved.elapsed() >= SAVE {
                 self.try_save();
@@ -420,10 +421,43 @@ impl<'a> Supervisor<'a> {
     }
 }
 
-fn end_of(status: WaitStatus, by_us: Option<Killed>) -> WorkerEnd {
-    match (status.exit_status(), status.terminating_signal()) {
-        (_, Some(signal)) => WorkerEnd::Signalled { signal, by_us },
-        (Some(code), None) => WorkerEnd::Exited(code),
-        (None, None) => WorkerEnd::Exited(-1),
+/// How a worker ended, by its last word if it had one. One that learned that another owner has the run says so by its code:
+/// what it said of the run before does not count.
+fn end_of(code: Option<i32>, signal: Option<i32>, by_us: Option<Killed>, last_word: Option<WorkerEnd>) -> WorkerEnd {
+    const TAKEN_OVER: i32 = Exit::TakenOver.code() as i32;
+    match (code, signal, last_word) {
+        (_, _, Some(WorkerEnd::Reported(report))) if report.outcome == Outcome::TakenOver => {
+            WorkerEnd::Reported(report)
+        }
+        (Some(TAKEN_OVER), ..) => WorkerEnd::Exited(TAKEN_OVER),
+        (_, _, Some(word)) => word,
+        (_, Some(signal), None) => WorkerEnd::Signalled { signal, by_us },
+        (Some(code), None, None) => WorkerEnd::Exited(code),
+        (None, None, None) => WorkerEnd::Exited(-1),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_worker_that_lost_the_log_of_its_run_says_so_by_its_code_whatever_it_said_before() {
+        let said = |outcome| Some(WorkerEnd::Reported(Box::new(Report::bare(outcome, "x"))));
+        let (exited, killed) = (|code| (Some(code), None), (None, Some(9)));
+        let handed_on = said(Outcome::TakenOver).unwrap();
+        for ((code, signal), word, wanted) in [
+            (exited(16), said(Outcome::NotSaved), WorkerEnd::Exited(16)),
+            (exited(16), Some(WorkerEnd::Broken("x".into())), WorkerEnd::Exited(16)),
+            (exited(16), None, WorkerEnd::Exited(16)),
+            (exited(16), said(Outcome::TakenOver), handed_on),
+            (exited(0), said(Outcome::Done), said(Outcome::Done).unwrap()),
+            (killed, said(Outcome::NotSaved), said(Outcome::NotSaved).unwrap()),
+            (killed, None, WorkerEnd::Signalled { signal: 9, by_us: Some(Killed::Stopped) }),
+            (exited(1), None, WorkerEnd::Exited(1)),
+        ] {
+            let end = end_of(code, signal, Some(Killed::Stopped), word.clone());
+            assert_eq!(end, wanted, "{code:?} {signal:?} {word:?}");
+        }
     }
 }

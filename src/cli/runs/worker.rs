@@ -121,7 +121,8 @@ fn work(
         log.close().await;
         // A renewed token that is lost logs the user out.
         settle().await;
-        exit
+        // What the front believes of a run that is another's by now does not count.
+        if log.is_lost() { Ok(Exit::TakenOver) } else { exit }
     });
     // Threads that read or write standard streams may be blocked for ever: they do not hold up the end.
     runtime.shutdown_background();
@@ -149,6 +150,10 @@ impl Log {
         self.0.clone().map(|log| log as Arc<dyn Replica>)
     }
 
+    fn is_lost(&self) -> bool {
+        self.0.as_ref().is_some_and(|log| log.lost().is_cancelled())
+    }
+
     /// The session is written: whoever opens it next gets it in one piece.
     async fn close(&self) {
         if let Some(log) = &self.0
@@ -174,6 +179,10 @@ impl Log {
 
     fn replica(&self) -> Option<Arc<dyn Replica>> {
         None
+    }
+
+    fn is_lost(&self) -> bool {
+        false
     }
 
     async fn close(&self) {}
