@@ -54,6 +54,7 @@ impl Hub {
     /// [`NatsError::NoOne`] when the run works nowhere right now; no answer in time.
     pub async fn ask(&self, run: &str, request: &[u8], limit: Duration) -> Result<Bytes, NatsError> {
         let subject = self.0.names.subject("ctl", run_id(run)?);
+        let asks = format!("\"{subject}\"");
         let failed = |cause: String| NatsError::Failed { action: format!("ask the run {run}"), cause };
         if request.len() > self.room() {
             let (what, size, limit) = (format!("the request to run {run}"), request.len(), self.room());
@@ -80,7 +81,7 @@ impl Hub {
         let answered = timeout(limit, asked).await;
         answered.unwrap_or_else(|_| {
             let cause = format!("no answer in {} s", limit.as_secs_f32());
-            match self.0.link.take_refusal() {
+            match self.0.link.take_refusal(&asks) {
                 Some(cause) => Err(NatsError::Forbidden { action: format!("ask the run {run}"), cause }),
                 None => Err(failed(cause)),
             }

@@ -116,7 +116,7 @@ async fn open(hub: &Hub, stream: &str, subject: &str, start: Start) -> Result<(p
         hub.0.link.up().await;
         let link = hub.0.link.now();
         let made = hub
-            .ask_again("read from the server", PATIENCE, || {
+            .ask_again("read from the server", stream, PATIENCE, || {
                 hub.0.jetstream.create_consumer_on_stream(config.clone(), stream)
             })
             .await;

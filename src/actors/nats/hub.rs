@@ -206,7 +206,7 @@ impl Making<'_> {
 
     fn failed(&self, name: &str, cause: String) -> NatsError {
         let action = format!("use or make the stream {name}");
-        match self.link.take_refusal() {
+        match self.link.take_refusal(name) {
             Some(cause) => NatsError::Forbidden { action, cause },
             None => NatsError::Failed { action, cause },
         }

@@ -85,7 +85,7 @@ impl Hub {
         let stream = &self.stream(&self.0.names.jobs()).await?;
         let action = format!("use the queue of the pool {pool}");
         let consumer =
-            self.ask_again(&action, PATIENCE, || stream.get_or_create_consumer(&name, config.clone())).await?;
+            self.ask_again(&action, &self.0.names.jobs(), PATIENCE, || stream.get_or_create_consumer(&name, config.clone())).await?;
         Ok(Jobs { hub: self.clone(), pool: pool.to_owned(), consumer })
     }
 }
@@ -113,7 +113,7 @@ impl Jobs {
                 Ok(None) => {}
                 Err(cause) => {
                     let action = format!("take a job of the pool {}", self.pool);
-                    if let Some(cause) = link.take_refusal() {
+                    if let Some(cause) = link.take_refusal(&self.hub.0.names.jobs()) {
                         return Err(NatsError::Forbidden { action, cause });
                     }
                     tracing::debug!(cause, "no job could be taken");
@@ -174,7 +174,7 @@ impl Delivery {
 
     async fn settle(&self, verb: &str, how: AckKind) -> Result<(), NatsError> {
         let action = format!("{verb} the job of run {}", self.job.run);
-        self.hub.ask_again(&action, PATIENCE, || self.message.double_ack_with(how)).await
+        self.hub.ask_again(&action, &self.hub.0.names.jobs(), PATIENCE, || self.message.double_ack_with(how)).await
     }
 
     fn failed(&self, verb: &str, cause: String) -> NatsError {

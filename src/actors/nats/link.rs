@@ -1,9 +1,15 @@
 //! Whether the connection stands, and what the server complained of.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::{
+    collections::VecDeque,
+    sync::{Arc, Mutex, PoisonError},
+};
 
 use async_nats::{Event, ServerError};
 use tokio::sync::watch;
+
+/// Refusals that are kept.
+const KEPT: usize = 32;
 
 /// State of a connection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -18,8 +24,9 @@ pub(super) struct LinkState {
 #[derive(Clone, Debug)]
 pub(super) struct Link {
     state: Arc<watch::Sender<LinkState>>,
-    /// What the server forbade last. It says so beside the request, which then waits for an answer in vain.
-    forbidden: Arc<Mutex<Option<String>>>,
+    /// What the server forbade and nobody asked for yet, the latest last. It says so beside the request, which then waits for
+    /// an answer in vain: what they have in common is the subject.
+    forbidden: Arc<Mutex<VecDeque<String>>>,
 }
 
 impl Link {
@@ -40,7 +47,11 @@ impl Link {
             }
             Event::ServerError(ServerError::Other(text)) if is_refusal(&text) => {
                 tracing::debug!(%text, "the NATS server refuses something");
-                *self.forbidden.lock().unwrap_or_else(PoisonError::into_inner) = Some(text);
+                let mut forbidden = self.forbidden.lock().unwrap_or_else(PoisonError::into_inner);
+                if forbidden.len() == KEPT {
+                    forbidden.pop_front();
+                }
+                forbidden.push_back(text);
             }
             other => tracing::debug!(%other, "the NATS server"),
         }
@@ -62,9 +73,12 @@ impl Link {
         let _ = self.state.subscribe().wait_for(|state| state.up && state.times > then.times).await;
     }
 
-    /// What the server forbade, told once.
-    pub(super) fn take_refusal(&self) -> Option<String> {
-        self.forbidden.lock().unwrap_or_else(PoisonError::into_inner).take()
+    /// What the server forbade of a subject, or of all that have these words in them, told once.
+    pub(super) fn take_refusal(&self, about: &str) -> Option<String> {
+        let mut forbidden = self.forbidden.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = forbidden.iter().rev().find(|text| text.contains(about)).cloned();
+        forbidden.retain(|text| !text.contains(about));
+        found
     }
 }
 
@@ -92,10 +106,14 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_is_told_once() {
+    fn a_refusal_is_told_once_and_only_to_whom_it_concerns() {
         let link = Link::new();
-        let text = "Permissions Violation for Publish to \"a\"".to_owned();
-        link.note(Event::ServerError(ServerError::Other(text.clone())));
-        assert_eq!((link.take_refusal(), link.take_refusal()), (Some(text), None));
+        let text = |subject: &str| format!("Permissions Violation for Publish to \"{subject}\"");
+        let refuse = |subject: &str| link.note(Event::ServerError(ServerError::Other(text(subject))));
+        ["x.a", "x.b", "y.a", "x.c"].into_iter().for_each(refuse);
+        assert_eq!((link.take_refusal("y"), link.take_refusal("y")), (Some(text("y.a")), None));
+        assert_eq!((link.take_refusal("x."), link.take_refusal("x.")), (Some(text("x.c")), None));
+        (0..100).for_each(|number| refuse(&number.to_string()));
+        assert_eq!(link.forbidden.lock().unwrap().len(), KEPT);
     }
 }

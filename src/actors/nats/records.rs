@@ -179,7 +179,7 @@ impl Hub {
     async fn subjects(&self, action: &str, pattern: &str) -> Result<Vec<String>, NatsError> {
         let stream = &self.stream(&self.0.names.runs()).await?;
         let subjects: Vec<(String, usize)> = self
-            .ask_again(action, PATIENCE, || async move {
+            .ask_again(action, &self.0.names.runs(), PATIENCE, || async move {
                 let listed = stream.info_with_subjects(pattern).await.map_err(|error| error.to_string())?;
                 listed.try_collect().await.map_err(|error| error.to_string())
             })
@@ -190,7 +190,8 @@ impl Hub {
     /// Where snapshots are.
     pub(super) async fn snapshots(&self) -> Result<ObjectStore, NatsError> {
         let bucket = &self.0.names.sessions();
-        self.ask_again("use the store of snapshots", PATIENCE, || self.0.jetstream.get_object_store(bucket)).await
+        self.ask_again("use the store of snapshots", bucket, PATIENCE, || self.0.jetstream.get_object_store(bucket))
+            .await
     }
 
     /// Stores what comes behind a revision; none when another one is there.

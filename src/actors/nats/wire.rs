@@ -40,7 +40,7 @@ impl Hub {
         let unknown = |cause: &str| Refusal::Unknown(format!("{} {cause}", self.0.servers));
         timeout_at(deadline, self.0.link.up()).await.map_err(|_| unknown("is away"))?;
         let link = self.0.link.now();
-        let attempt = async { self.0.jetstream.send_publish(subject, message).await?.await };
+        let attempt = async { self.0.jetstream.send_publish(subject.clone(), message).await?.await };
         let result = tokio::select! {
             result = timeout_at(deadline, attempt) => result.map_err(|_| unknown("does not answer"))?,
             () = self.0.link.renewed(link) => return Err(Refusal::Unknown("the connection broke".to_owned())),
@@ -48,7 +48,7 @@ impl Hub {
         result.map_err(|error| match error.kind() {
             PublishErrorKind::WrongLastSequence => Refusal::Sequence,
             PublishErrorKind::MaxPayloadExceeded => Refusal::TooLarge,
-            _ => Refusal::Unknown(self.0.link.take_refusal().unwrap_or_else(|| error.to_string())),
+            _ => Refusal::Unknown(self.0.link.take_refusal(&quoted(&subject)).unwrap_or_else(|| error.to_string())),
         })
     }
 
@@ -61,7 +61,7 @@ impl Hub {
     ) -> Result<PublishAck, NatsError> {
         let deadline = Instant::now() + PATIENCE;
         // What was forbidden before is not about this.
-        drop(self.0.link.take_refusal());
+        drop(self.0.link.take_refusal(&quoted(subject)));
         loop {
             let cause = match self.publish_once(subject.to_owned(), message.clone(), deadline).await {
                 Ok(ack) => return Ok(ack),
@@ -80,10 +80,12 @@ impl Hub {
         }
     }
 
-    /// Asks until there is an answer, or the patience is over. A refusal for want of a permission ends it at once.
+    /// Asks until there is an answer, or the patience is over. A refusal for want of a permission ends it at once: one of a
+    /// subject with the words `about` in it.
     pub(super) async fn ask_again<T, E, F>(
         &self,
         action: &str,
+        about: &str,
         patience: Duration,
         mut attempt: impl FnMut() -> F,
     ) -> Result<T, NatsError>
@@ -93,13 +95,13 @@ impl Hub {
     {
         let deadline = Instant::now() + patience;
         // What was forbidden before is not about this.
-        drop(self.0.link.take_refusal());
+        drop(self.0.link.take_refusal(about));
         loop {
             let cause = match self.ask_once(deadline, attempt()).await {
                 Ok(answer) => return Ok(answer),
                 Err(cause) => cause,
             };
-            if let Some(cause) = self.0.link.take_refusal() {
+            if let Some(cause) = self.0.link.take_refusal(about) {
                 return Err(NatsError::Forbidden { action: action.to_owned(), cause });
             }
             if Instant::now() >= deadline {
@@ -129,8 +131,8 @@ impl Hub {
         subject: &str,
         patience: Duration,
     ) -> Result<Option<StreamMessage>, NatsError> {
-        let stream = &self.stream(stream).await?;
-        self.ask_again("read from the server", patience, || async move {
+        let (name, stream) = (stream, &self.stream(stream).await?);
+        self.ask_again("read from the server", &reading(name), patience, || async move {
             match stream.get_last_raw_message_by_subject(subject).await {
                 Ok(message) => Ok(Some(message)),
                 Err(error) if error.kind() == LastRawMessageErrorKind::NoMessageFound => Ok(None),
@@ -148,8 +150,8 @@ impl Hub {
         sequence: u64,
         patience: Duration,
     ) -> Result<bool, NatsError> {
-        let stream = &self.stream(stream).await?;
-        self.ask_again("read from the server", patience, || async move {
+        let (name, stream) = (stream, &self.stream(stream).await?);
+        self.ask_again("read from the server", &reading(name), patience, || async move {
             let next = stream.raw_message_builder().sequence(sequence + 1).next_by_subject(subject);
             match next.send().await {
                 Ok(_) => Ok(false),
@@ -162,8 +164,8 @@ impl Hub {
 
     /// Removes the messages of a subject, all of them or those below a sequence.
     pub(super) async fn purge(&self, stream: &str, subject: &str, below: Option<u64>) -> Result<(), NatsError> {
-        let stream = &self.stream(stream).await?;
-        self.ask_again("remove what is outdated", PATIENCE, || async move {
+        let (about, stream) = (format!("STREAM.PURGE.{stream}"), &self.stream(stream).await?);
+        self.ask_again("remove what is outdated", &about, PATIENCE, || async move {
             let purge = stream.purge().filter(subject);
             match below {
                 Some(below) => purge.sequence(below).await.map(drop),
@@ -182,4 +184,14 @@ impl Hub {
             .await
             .map_err(|error| NatsError::Failed { action: format!("use the stream {name}"), cause: error.to_string() })
     }
+}
+
+/// A subject as the server names it.
+fn quoted(subject: &str) -> String {
+    format!("\"{subject}\"")
+}
+
+/// What the subjects of questions for single messages have in them.
+fn reading(stream: &str) -> String {
+    format!("MSG.GET.{stream}")
 }

@@ -64,7 +64,7 @@ impl Hub {
             (Start::First, 0)
         } else {
             let action = "read the events of a run";
-            let info = self.ask_again(action, PATIENCE, || self.0.jetstream.get_stream(&stream)).await?;
+            let info = self.ask_again(action, &stream, PATIENCE, || self.0.jetstream.get_stream(&stream)).await?;
             let last = info.cached_info().state.last_sequence;
             (Start::At(last + 1), last)
         };
