@@ -53,6 +53,8 @@ pub(super) struct Inner {
     pub(super) link: Link,
     pub(super) names: Names,
     pub(super) lease: Duration,
+    /// How many servers keep a copy of what is made.
+    replicas: usize,
     pub(super) snapshot_after: u64,
     /// The servers without secrets.
     pub(super) servers: String,
@@ -72,8 +74,18 @@ impl Hub {
         let made = Making { jetstream: &jetstream, link: &link, servers: address.shown(), replicas: limits.replicas };
         let lease = made.all(&names, limits.lease).await?;
         let servers = address.shown();
-        let snapshot_after = limits.snapshot_after;
-        Ok(Self(Arc::new(Inner { client, jetstream, link, names, lease, snapshot_after, servers })))
+        let Limits { replicas, snapshot_after, .. } = limits;
+        Ok(Self(Arc::new(Inner { client, jetstream, link, names, lease, replicas, snapshot_after, servers })))
+    }
+
+    /// Makes the streams and buckets that are missing by now: a server may have lost them.
+    ///
+    /// # Errors
+    /// The server refuses.
+    pub(super) async fn make_streams(&self) -> Result<(), NatsError> {
+        let Inner { jetstream, link, names, lease, replicas, servers, .. } = &*self.0;
+        let making = Making { jetstream, link, servers: servers.clone(), replicas: *replicas };
+        making.all(names, *lease).await.map(drop)
     }
 
     /// How long a lease lasts without a heartbeat, as the server's bucket says.

@@ -17,10 +17,12 @@ use super::{
     wire::PATIENCE,
 };
 
-/// How long one request for a job stands.
-const PULL: Duration = Duration::from_secs(20);
+/// How long one request for a job stands. One to a queue that is gone gets no answer, so it is looked after before each.
+const PULL: Duration = Duration::from_secs(10);
 /// The pause before the next request, when one failed.
 const PAUSE: Duration = Duration::from_millis(200);
+/// So many that fail one after another while the connection stands are no hiccup: the queue is gone, say.
+const FAILURES: u32 = 10;
 /// How many jobs of a pool may be worked on at the same time.
 const UNDER_WAY: i64 = 1 << 16;
 
@@ -72,7 +74,7 @@ impl Hub {
     /// # Errors
     /// It cannot be made.
     pub async fn jobs(&self, pool: &str) -> Result<Jobs, NatsError> {
-        let name = format!("pool-{}", word(pool)?);
+        let name = consumer_of(word(pool)?);
         let config = pull::Config {
             durable_name: Some(name.clone()),
             deliver_policy: DeliverPolicy::All,
@@ -82,21 +84,37 @@ impl Hub {
             filter_subject: self.0.names.subject("jobs", pool),
             ..pull::Config::default()
         };
-        let stream = &self.stream(&self.0.names.jobs()).await?;
+        if let Err(error) = self.make_streams().await {
+            // What is missing is told by what needs it.
+            tracing::debug!(%error, "streams could not be made");
+        }
+        let queue = self.0.names.jobs();
+        let stream = &self.stream(&queue).await?;
         let action = format!("use the queue of the pool {pool}");
-        let consumer =
-            self.ask_again(&action, &self.0.names.jobs(), PATIENCE, || stream.get_or_create_consumer(&name, config.clone())).await?;
+        let mut consumer =
+            self.ask_again(&action, &queue, PATIENCE, || stream.get_or_create_consumer(&name, config.clone())).await?;
+        if consumer.cached_info().config.ack_wait != config.ack_wait {
+            // It was made when leases had another length.
+            consumer = self.ask_again(&action, &queue, PATIENCE, || stream.create_consumer(config.clone())).await?;
+        }
         Ok(Jobs { hub: self.clone(), pool: pool.to_owned(), consumer })
     }
 }
 
+/// The consumer of a pool.
+fn consumer_of(pool: &str) -> String {
+    format!("pool-{pool}")
+}
+
 impl Jobs {
-    /// The next job. Waits for it, for as long as it takes, also while the server is away. Whoever drops the future in
+    /// The next job. Waits for it, for as long as it takes, also while the server is away. After an error the queue is to be
+    /// asked for again. Whoever drops the future in
     /// the middle may leave a job undelivered for the time of a lease.
     ///
     /// # Errors
     /// The server refuses.
     pub async fn next(&mut self) -> Result<Delivery, NatsError> {
+        let mut failures = 0;
         loop {
             let link = &self.hub.0.link;
             link.up().await;
@@ -110,11 +128,15 @@ impl Jobs {
                     Some(delivery) => return Ok(delivery),
                     None => continue,
                 },
-                Ok(None) => {}
+                Ok(None) => failures = 0,
                 Err(cause) => {
                     let action = format!("take a job of the pool {}", self.pool);
                     if let Some(cause) = link.take_refusal(&self.hub.0.names.jobs()) {
                         return Err(NatsError::Forbidden { action, cause });
+                    }
+                    failures = if link.now().up { failures + 1 } else { 0 };
+                    if failures == FAILURES {
+                        return Err(NatsError::Failed { action, cause });
                     }
                     tracing::debug!(cause, "no job could be taken");
                     sleep(PAUSE).await;
@@ -125,6 +147,8 @@ impl Jobs {
 
     /// One request; none when there was no job for as long as it stood.
     async fn pull(&self) -> Result<Option<Message>, String> {
+        let stream = self.hub.stream(&self.hub.0.names.jobs()).await.map_err(|error| error.to_string())?;
+        stream.consumer_info(consumer_of(&self.pool)).await.map_err(|error| error.to_string())?;
         // Without idle heartbeats: behind one, a batch of the client crate (0.51) does not wake up for its message.
         let batch = self.consumer.batch().max_messages(1).expires(PULL);
         let mut messages = batch.messages().await.map_err(|error| error.to_string())?;

@@ -108,3 +108,43 @@ async fn what_is_no_job_is_taken_out_of_the_queue() {
     assert!(hub.submit("de fault", &job("a", 1)).await.is_err());
     assert!(hub.submit("default", &job("a b", 1)).await.is_err());
 }
+
+#[tokio::test]
+async fn a_queue_that_is_gone_is_told_and_made_again() {
+    let Some(mut server) = Server::start().await else { return };
+    let hub = server.hub().await;
+    let mut jobs = hub.jobs("default").await.unwrap();
+    hub.stream("troupe_jobs").await.unwrap().delete_consumer("pool-default").await.unwrap();
+    let error = within("error", jobs.next()).await.unwrap_err();
+    assert!(error.to_string().contains("take a job of the pool default"), "{error}");
+    jobs = hub.jobs("default").await.unwrap();
+    hub.submit("default", &job("a", 1)).await.unwrap();
+    next(&mut jobs).await.done().await.unwrap();
+    // The server comes back with an empty store.
+    server.kill();
+    server.lose_store();
+    server.start_again().await;
+    within("error", jobs.next()).await.unwrap_err();
+    jobs = hub.jobs("default").await.unwrap();
+    hub.submit("default", &job("b", 1)).await.unwrap();
+    assert_eq!(next(&mut jobs).await.job, job("b", 1));
+    assert!(hub.owner("b").await.unwrap().is_none(), "the other streams are there as well");
+}
+
+#[tokio::test]
+async fn a_queue_keeps_jobs_for_as_long_as_leases_last_by_now() {
+    use async_nats::jetstream::{consumer::pull, stream::Config};
+    let Some(server) = Server::start().await else { return };
+    let hub = server.hub().await;
+    hub.jobs("default").await.unwrap();
+    let leases = hub.0.jetstream.get_stream("KV_troupe_leases").await.unwrap();
+    let max_age = Duration::from_secs(40);
+    let config = Config { max_age, ..leases.cached_info().config.clone() };
+    hub.0.jetstream.update_stream(config).await.unwrap();
+    let later = server.hub().await;
+    assert_eq!(later.lease_time(), max_age);
+    later.jobs("default").await.unwrap();
+    let stream = later.stream("troupe_jobs").await.unwrap();
+    let consumer = stream.get_consumer::<pull::Config>("pool-default").await.unwrap();
+    assert_eq!(consumer.cached_info().config.ack_wait, max_age);
+}
