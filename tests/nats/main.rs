@@ -16,5 +16,6 @@ mod server;
 mod stage;
 mod takeover;
 mod team;
+mod trouble;
 
 use support::until;

@@ -31,7 +31,17 @@ pub struct Machine {
 impl Stage {
     /// None where there is no server to be had.
     pub async fn new(script: impl FnMut(&Request) -> Reply + Send + 'static) -> Option<Self> {
-        Some(Self { nats: Nats::start().await?, sandbox: Sandbox::new(script).await })
+        Self::with("", script).await
+    }
+
+    /// The same with these lines of configuration of the server.
+    pub async fn with(config: &str, script: impl FnMut(&Request) -> Reply + Send + 'static) -> Option<Self> {
+        Some(Self { nats: Nats::with(config).await?, sandbox: Sandbox::new(script).await })
+    }
+
+    /// A client of the server itself.
+    pub async fn jetstream(&self) -> async_nats::jetstream::Context {
+        async_nats::jetstream::new(async_nats::connect(&self.nats.url).await.unwrap())
     }
 
     /// A worker whose leases last two seconds.

@@ -98,3 +98,11 @@ pub enum NatsError {
         cause: String,
     },
 }
+
+impl NatsError {
+    /// Whether the trouble is in what is stored, or on this machine, and not with the server: the same fails again here.
+    #[must_use]
+    pub fn lasts(&self) -> bool {
+        matches!(self, Self::Unreadable { .. } | Self::Disk { .. } | Self::TooLarge { .. })
+    }
+}

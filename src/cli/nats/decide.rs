@@ -17,7 +17,7 @@ pub struct Facts<'a> {
     pub submitted: Option<&'a Submitted>,
     /// The latest result.
     pub ended: Option<&'a Ended>,
-    /// Who had it before.
+    /// Who had it before, and who could not take it.
     pub standing: &'a Standing,
     /// Where it would work here, or why it cannot.
     pub place: Result<PathBuf, String>,
@@ -48,20 +48,24 @@ pub fn decide(facts: Facts<'_>) -> Decision {
         let text = format!("{TRIES} nodes took it and were lost, or their supervisors died");
         return Decision::End(Outcome::GaveUp, text);
     }
-    let refused = standing.refusals.iter().filter(|refusal| refusal.number == number);
     match place {
         Ok(folder) => Decision::Work(folder),
-        Err(reason) if refused.clone().count() + 1 >= TRIES => {
-            let mut nodes: Vec<&str> = refused.map(|refusal| refusal.node.as_str()).collect();
-            nodes.sort_unstable();
-            nodes.dedup();
-            Decision::End(
-                Outcome::Failed,
-                format!("no worker of the pool {} can take it: {reason} (asked: {})", submitted.pool, nodes.join(", ")),
-            )
-        }
-        Err(reason) => Decision::LeaveToOthers(reason),
+        Err(reason) => refused(standing, number, &submitted.pool, reason),
     }
+}
+
+/// What follows when a node of a pool cannot take a request, for this reason: others may, until enough have tried.
+#[must_use]
+pub fn refused(standing: &Standing, number: u32, pool: &str, reason: String) -> Decision {
+    let before = standing.refusals.iter().filter(|refusal| refusal.number == number);
+    if before.clone().count() + 1 < TRIES {
+        return Decision::LeaveToOthers(reason);
+    }
+    let mut nodes: Vec<&str> = before.map(|refusal| refusal.node.as_str()).collect();
+    nodes.sort_unstable();
+    nodes.dedup();
+    let text = format!("no worker of the pool {pool} can take it: {reason} (asked: {})", nodes.join(", "));
+    Decision::End(Outcome::Failed, text)
 }
 
 /// Where a run works: in the folder that the node was given, else in the run's own.

@@ -22,6 +22,8 @@ pub const STOP: &str = "stop";
 
 /// Terms that are kept of a run.
 const TERMS: usize = 50;
+/// Refusals that are kept of a run, and characters of the reason of each: the record is one message.
+const REFUSALS: (usize, usize) = (20, 1000);
 
 /// What is to be run, and as which request.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -176,6 +178,14 @@ impl Standing {
         self.terms.drain(..surplus);
     }
 
+    /// Notes that a node cannot take a request.
+    pub fn refuse(&mut self, number: u32, node: &str, reason: &str) {
+        let (most, length) = REFUSALS;
+        self.refusals.push(Refusal { number, node: node.to_owned(), reason: reason.chars().take(length).collect() });
+        let surplus = self.refusals.len().saturating_sub(most);
+        self.refusals.drain(..surplus);
+    }
+
     /// Ends the term that lasts, if one does.
     pub fn leave(&mut self, how: Leaving) {
         if let Some(term) = self.terms.last_mut() {
@@ -319,7 +329,10 @@ mod tests {
         assert_eq!((standing.failures(2), standing.taken(1).is_some(), standing.taken(2).is_some()), (0, true, false));
         for _ in 0..100 {
             standing.begin(term(2, None));
+            standing.refuse(2, "a", &"x".repeat(5000));
         }
-        assert_eq!(standing.terms.len(), TERMS);
+        assert_eq!((standing.terms.len(), standing.refusals.len()), (TERMS, 1), "since one could take it");
+        (0..100).for_each(|_| standing.refuse(2, "a", &"x".repeat(5000)));
+        assert!(serde_json::to_vec(&standing).unwrap().len() < 64 << 10);
     }
 }

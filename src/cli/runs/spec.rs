@@ -88,9 +88,10 @@ impl RunSpec {
     }
 }
 
-#[cfg(test)]
+#[cfg(any(test, feature = "nats"))]
 impl RunSpec {
-    /// A run with this id and nothing to do.
+    /// A run with this id and nothing to do: what is known of one whose record cannot be read.
+    #[must_use]
     pub fn nothing(id: &str) -> Self {
         Self {
             id: id.to_owned(),

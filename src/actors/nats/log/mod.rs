@@ -41,6 +41,7 @@ use self::{
     fence::Fence,
     files::Files,
     shipper::{Ask, Shipper},
+    stamp::Stamp,
     tail::ShippedFiles,
 };
 use super::{Hub, NatsError, names::run_id, wire::PATIENCE};
@@ -114,6 +115,16 @@ impl SessionLog {
             None => Ok(false),
             Some((files, _)) => write(folder, files).await.map(|_| true),
         }
+    }
+
+    /// The epoch of the last owner of the log of a run; none where there is no log.
+    ///
+    /// # Errors
+    /// The server does not answer.
+    pub async fn last_epoch(hub: &Hub, run: &str) -> Result<Option<u64>, NatsError> {
+        let subject = hub.0.names.subject("log", run_id(run)?);
+        let last = hub.last(&hub.0.names.log(), &subject, PATIENCE).await?;
+        Ok(last.and_then(|last| Stamp::of(&last.headers)).map(|stamp| stamp.epoch))
     }
 
     /// Stores all files of the run as they were with the last commit in one piece, and removes what the log has of

@@ -1,6 +1,9 @@
 //! The folder of a run on this machine: cleared of what an earlier term left, then laid out for a supervisor.
 
-use std::{fs, io, path::PathBuf};
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+};
 
 use crate::{
     actors::front::complain,
@@ -8,7 +11,7 @@ use crate::{
         nats::record::{Standing, Submitted},
         runs::{
             begin::outlive,
-            descendants::end_tagged,
+            descendants::{end_tagged, is_alive},
             folder::{FolderError, RunFolder},
             lease::{Lease, LeaseError},
             spec::RunSpec,
@@ -52,6 +55,24 @@ pub fn clear(folder: &RunFolder) -> Result<(), DeskError> {
     }
     remove(folder)?;
     Ok(folder.make()?)
+}
+
+/// Removes the folders of runs that an earlier life of this worker left below `folder`, where nobody works in them any more.
+/// What else is there is cleared when the run comes here again, or with the next start.
+pub fn sweep(folder: &Path) {
+    for entry in fs::read_dir(folder.join("runs")).into_iter().flatten().flatten() {
+        let run = RunFolder { path: entry.path() };
+        // Who holds it works in it.
+        let Ok(_lease) = Lease::take(&run) else { continue };
+        let settles = run.state().is_ok_and(|state| state.worker.is_some_and(is_alive));
+        if settles {
+            continue;
+        }
+        if let Ok(spec) = run.spec() {
+            end_tagged(&spec.tag());
+        }
+        leave(&run);
+    }
 }
 
 fn remove(folder: &RunFolder) -> Result<(), DeskError> {
@@ -183,5 +204,32 @@ mod tests {
         drop(lease);
         clear(&folder).unwrap();
         assert!(!folder.is_run() && folder.path.is_dir());
+    }
+
+    #[test]
+    fn what_an_earlier_life_of_a_worker_left_goes_unless_somebody_works_in_it() {
+        let dir = tempfile::tempdir().unwrap();
+        sweep(dir.path());
+        let make = |id: &str, worker: Option<u32>| {
+            let folder = RunFolder::of(dir.path(), id).unwrap();
+            clear(&folder).unwrap();
+            let state = RunState { worker: worker.map(process_of), ..RunState::default() };
+            lay_out(&folder, &submitted(), &Standing::default(), "/w".into(), id).unwrap();
+            folder.write_state(&state).unwrap();
+            folder
+        };
+        let (left, supervised, settles) =
+            (make("left", None), make("supervised", None), make("settles", Some(std::process::id())));
+        // Its node was killed before it laid the folder out.
+        let begun = RunFolder::of(dir.path(), "begun").unwrap();
+        clear(&begun).unwrap();
+        fs::create_dir(begun.sessions()).unwrap();
+        let lease = Lease::take(&supervised).unwrap();
+        sweep(dir.path());
+        let there = [&left, &supervised, &settles, &begun].map(|folder| folder.path.is_dir());
+        assert_eq!(there, [false, true, true, false]);
+        drop(lease);
+        sweep(dir.path());
+        assert!(!supervised.path.exists());
     }
 }

@@ -10,7 +10,10 @@ use std::{
 use tokio::{sync::oneshot, time::sleep};
 use uuid::Uuid;
 
-use super::actor::{Node, NodeArgs, NodeMsg, NodeShared};
+use super::{
+    actor::{Node, NodeArgs, NodeMsg, NodeShared},
+    desk,
+};
 use crate::{
     actors::{
         front::complain,
@@ -61,6 +64,7 @@ fn work(environment: &Environment, args: WorkerArgs) -> Result<Exit, OnError> {
     let folder = environment.user_dir.join(NODES).join(&name);
     create_private_dir(&folder).map_err(|error| system(&error))?;
     let _only = only_one(&folder, &name)?;
+    desk::sweep(&folder);
     let runtime = async_runtime().map_err(|error| system(&error))?;
     let exit = runtime.block_on(async {
         let mut signals = signals::Watch::begin();

@@ -71,8 +71,8 @@ pub struct Left {
 pub enum End {
     /// With a result.
     Result(Box<RunResult>),
-    /// The run goes on elsewhere.
-    HandedOn,
+    /// The run goes on elsewhere, for this reason.
+    HandedOn(Option<String>),
     /// With neither.
     Broke(String),
 }
@@ -144,12 +144,15 @@ pub async fn serve(
         // What it knew is on the server.
         None => StandingRecord::read(hub, run).await?,
     };
-    if matches!(end, End::Result(_)) {
-        sink.line(&Note::Ended { number }.line()).await;
-    }
+    let last_words = async {
+        if matches!(end, End::Result(_)) {
+            sink.line(&Note::Ended { number }.line()).await;
+        }
+        sink.flush().await;
+    };
     // Without the server nothing is stored any more once the lease is over.
     tokio::select! {
-        () = sink.flush() => {}
+        () = last_words => {}
         () = heart.lost.cancelled() => {}
     }
     Ok(Left { record, end })
@@ -195,8 +198,8 @@ impl Told {
 fn end_of(status: Option<ExitStatus>, result: Option<RunResult>) -> End {
     const TAKEN_OVER: i32 = Exit::TakenOver.code() as i32;
     match (status.and_then(|status| status.code()), result) {
-        (Some(TAKEN_OVER), _) => End::HandedOn,
-        (_, Some(result)) if result.outcome == Outcome::TakenOver => End::HandedOn,
+        (Some(TAKEN_OVER), result) => End::HandedOn(result.and_then(|result| result.reason)),
+        (_, Some(result)) if result.outcome == Outcome::TakenOver => End::HandedOn(result.reason),
         // Written before it ended, however it ended.
         (_, Some(result)) => End::Result(Box::new(result)),
         (Some(code), None) => End::Broke(format!("its supervisor ended with code {code} and without a result")),
