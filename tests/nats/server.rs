@@ -135,6 +135,15 @@ enum Fate {
     Held,
 }
 
+/// What is to happen to the next answer.
+struct Plan {
+    fate: Fate,
+    /// It is of a stream whose name begins like this.
+    stream: String,
+    /// Once this was sent to the server; empty when it was.
+    sent: String,
+}
+
 /// A way to a server that can lose answers.
 pub struct Proxy {
     /// Where it listens.
@@ -144,8 +153,7 @@ pub struct Proxy {
 
 #[derive(Default)]
 struct Way {
-    /// What happens to an answer of this stream, and how many of them come before it.
-    plan: Mutex<Option<(Fate, String, usize)>>,
+    plan: Mutex<Option<Plan>>,
     /// It has happened.
     happened: AtomicBool,
     held: AtomicBool,
@@ -174,25 +182,25 @@ impl Proxy {
         Self { url, way }
     }
 
-    fn plan(&self, fate: Fate, stream: &str, before: usize) {
+    fn plan(&self, fate: Fate, stream: &str, sent: &str) {
         self.way.happened.store(false, Ordering::SeqCst);
-        *self.way.plan.lock().unwrap() = Some((fate, stream.to_owned(), before));
+        *self.way.plan.lock().unwrap() = Some(Plan { fate, stream: stream.to_owned(), sent: sent.to_owned() });
     }
 
     /// Loses the next answer to something that is published, and the connection with it.
     pub fn lose_next_answer(&self) {
-        self.plan(Fate::Lost, "", 0);
+        self.plan(Fate::Lost, "", "");
     }
 
     /// The same, and lets nobody through then.
     pub fn close_at_next_answer(&self) {
-        self.plan(Fate::LastOfAll, "", 0);
+        self.plan(Fate::LastOfAll, "", "");
     }
 
-    /// Holds an answer of a stream: the next one, or one behind it. [`Self::release`] lets it through.
-    pub fn hold_answer(&self, stream: &str, before: usize) {
+    /// Holds the next answer of a stream, once these words were sent to the server. [`Self::release`] lets it through.
+    pub fn hold_answer(&self, stream: &str, sent: &str) {
         self.way.held.store(true, Ordering::SeqCst);
-        self.plan(Fate::Held, stream, before);
+        self.plan(Fate::Held, stream, sent);
     }
 
     /// Lets through what was held; returns when it is on its way.
@@ -223,31 +231,43 @@ impl Way {
         self.cut.notify_waiters();
     }
 
+    /// Notes what is sent to the server.
+    fn note(&self, sent: &[u8]) {
+        if let Some(plan) = self.plan.lock().unwrap().as_mut().filter(|plan| has(sent, &plan.sent)) {
+            plan.sent.clear();
+        }
+    }
+
     /// What happens to what the server says.
     fn fate_of(&self, said: &[u8]) -> Option<Fate> {
         let mut plan = self.plan.lock().unwrap();
-        let (fate, stream, before) = plan.as_mut()?;
-        let has = |text: &str| said.windows(text.len()).any(|window| window == text.as_bytes());
         // Only what acknowledges something stored: it names the stream and the sequence.
-        if !has("\"seq\":") || !has(&format!("\"stream\":\"{stream}")) {
-            return None;
-        }
-        if *before > 0 {
-            *before -= 1;
-            return None;
-        }
-        let fate = *fate;
-        *plan = None;
+        let meant = plan.take_if(|plan| {
+            plan.sent.is_empty() && has(said, "\"seq\":") && has(said, &format!("\"stream\":\"{}", plan.stream))
+        })?;
         self.happened.store(true, Ordering::SeqCst);
-        Some(fate)
+        Some(meant.fate)
     }
+}
+
+fn has(bytes: &[u8], text: &str) -> bool {
+    !text.is_empty() && bytes.windows(text.len()).any(|window| window == text.as_bytes())
 }
 
 async fn carry(client: TcpStream, target: String, way: Arc<Way>) {
     let Ok(server) = TcpStream::connect(target).await else { return };
     let (mut from_client, mut to_client) = client.into_split();
     let (mut from_server, mut to_server) = server.into_split();
-    let up = async { drop(tokio::io::copy(&mut from_client, &mut to_server).await) };
+    let up = async {
+        let mut buffer = vec![0; 64 << 10];
+        while let Ok(count @ 1..) = from_client.read(&mut buffer).await {
+            // What is looked for is short, and sent at once.
+            way.note(&buffer[..count]);
+            if to_server.write_all(&buffer[..count]).await.is_err() {
+                return;
+            }
+        }
+    };
     let down = async {
         let mut buffer = vec![0; 64 << 10];
         while let Ok(count @ 1..) = from_server.read(&mut buffer).await {

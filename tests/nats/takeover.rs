@@ -108,8 +108,8 @@ async fn an_owner_that_stood_still_while_its_mark_was_acknowledged_starts_no_too
     let mut first = stage.worker_at(&proxy.url, "a", &["--lease", "2s"]).await;
     let client = stage.start(&["the task"]);
     stage.sandbox.server.request(0).await;
-    // The model's answer is stored, then the mark that the call begins.
-    proxy.hold_answer("troupe_log", 1);
+    // The mark that the call begins is a line of the journal.
+    proxy.hold_answer("troupe_log", r#"{"type":"batch""#);
     gate.open();
     until("mark", || proxy.has_happened().then_some(())).await;
     let paused = first.pause();

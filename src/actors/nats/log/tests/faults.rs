@@ -88,7 +88,7 @@ fn an_answer_that_its_owner_reads_after_it_stood_still_does_not_count() {
         let hub = proxy.hub_with(Limits { lease, ..Limits::default() }).await;
         let old = Machine::take(&hub, "run", 1).await.unwrap();
         old.append("s.jsonl", b"the call begins\n");
-        proxy.hold_answer("troupe_log", 0);
+        proxy.hold_answer("troupe_log", "");
         let mut commit = std::pin::pin!(old.commit("s.jsonl"));
         tokio::select! {
             result = &mut commit => panic!("{result:?}"),
