@@ -35,8 +35,6 @@ pub(super) struct Read {
     pub(super) message: async_nats::Message,
     /// Its place in the stream.
     pub(super) sequence: u64,
-    /// How many were there behind it when it was sent.
-    pub(super) pending: u64,
 }
 
 /// See the module.
@@ -77,14 +75,14 @@ impl Follow {
             };
             match next {
                 Some(Ok(message)) => {
-                    let (sequence, pending) = match message.info() {
-                        Ok(info) => (info.stream_sequence, info.pending),
+                    let sequence = match message.info() {
+                        Ok(info) => info.stream_sequence,
                         Err(error) => {
                             return Err(NatsError::Unreadable { what: self.subject.clone(), cause: error.to_string() });
                         }
                     };
                     self.start = Start::At(sequence + 1);
-                    return Ok(Read { message: message.split().0, sequence, pending });
+                    return Ok(Read { message: message.split().0, sequence });
                 }
                 other => {
                     if let Some(Err(error)) = other {

@@ -39,8 +39,6 @@ pub struct Events {
     end: u64,
     /// The sequence that was read last.
     read: u64,
-    /// Nothing was behind it.
-    at_last: bool,
 }
 
 impl Hub {
@@ -70,7 +68,7 @@ impl Hub {
         };
         let follow = Follow::new(self, stream, subject, start);
         let (hub, order, lines) = (self.clone(), Order::default(), VecDeque::new());
-        let mut events = Events { hub, follow, order, lines, end: read, read, at_last: false };
+        let mut events = Events { hub, follow, order, lines, end: read, read };
         if from_start {
             events.to_end().await?;
         }
@@ -100,7 +98,6 @@ impl Events {
     pub async fn to_end(&mut self) -> Result<(), NatsError> {
         let last = self.hub.last(self.follow.stream(), self.follow.subject(), PATIENCE).await?;
         self.end = last.map_or(0, |last| last.sequence);
-        self.at_last = false;
         Ok(())
     }
 
@@ -114,7 +111,7 @@ impl Events {
             if let Some(line) = self.lines.pop_front() {
                 return Ok(Some(line));
             }
-            if self.read >= self.end || self.at_last {
+            if self.read >= self.end {
                 return Ok(None);
             }
             match timeout(PATIENCE, self.read()).await {
@@ -127,8 +124,6 @@ impl Events {
 
     async fn read(&mut self) -> Result<(), NatsError> {
         let read = self.follow.next().await?;
-        // What was to be the end may be gone by age or size.
-        self.at_last = read.pending == 0;
         self.read = read.sequence;
         self.lines.extend(self.order.take(read.message.headers.as_ref(), &read.message.payload));
         Ok(())

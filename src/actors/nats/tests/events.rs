@@ -144,4 +144,11 @@ async fn what_was_stored_since_the_reading_began_can_be_read_to_its_end() {
     assert_eq!(stored(&mut tail).await, all);
     within("end", events.to_end()).await.unwrap();
     assert!(stored(&mut events).await.is_empty());
+    // The first two were the last ones when they were sent to the reader.
+    for line in ["a", "b", "c"] {
+        sink.line(line).await;
+        within("flush", sink.flush()).await;
+    }
+    within("end", events.to_end()).await.unwrap();
+    assert_eq!(stored(&mut events).await, ["a", "b", "c"]);
 }
