@@ -116,6 +116,15 @@ fn name(field: &Field<'_>) -> Result<String, Fault> {
     if is_name(name) { Ok(name.to_owned()) } else { Err(field.fault(NAME)) }
 }
 
+/// The name of a role: its agents are called after it, which are runs with such ids where they work elsewhere.
+fn role_name(field: &Field<'_>) -> Result<String, Fault> {
+    let name = name_of(field)?;
+    match name.ends_with(|last: char| last.is_ascii_alphanumeric()) {
+        true => Ok(name),
+        false => Err(field.fault("expected a name that ends with a letter or a digit: agents are called after it")),
+    }
+}
+
 const NAME: &str = "expected a name of letters, digits, - and _ that begins with a letter, 40 characters at most";
 
 fn is_name(name: &str) -> bool {
@@ -148,7 +157,7 @@ fn role(field: &Field<'_>, defaults: Option<&Object<'_>>, folder: &Path) -> Resu
     let on_failure = read(get("on_failure"), |field| field.one_of(&["stop", "skip"]))?;
     let strategies = ["one_for_one", "rest_for_one", "one_for_all", "any"];
     Ok(Role {
-        name: name_of(field)?,
+        name: role_name(field)?,
         model: read(get("model"), owned)?,
         thinking: read(get("thinking"), thinking)?,
         tools: read(get("tools"), texts)?,

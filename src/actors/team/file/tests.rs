@@ -109,6 +109,8 @@ fn mistakes_name_the_file_the_line_the_field_and_what_was_expected() {
         ("[role.input]\nprompt = \"x\"", "t.toml:3:7: role.input: input means something else; use"),
         ("[role.a-2]\nprompt = \"x\"", "t.toml:3:7: role.a-2: ends like the name of an agent (worker-2)"),
         ("[role.a-try2]\nprompt = \"x\"", "t.toml:3:7: role.a-try2: ends like the name of an agent"),
+        ("[role.a-]\nprompt = \"x\"", "t.toml:3:7: role.a-: expected a name that ends with a letter or a digit"),
+        ("[role.a_]\nprompt = \"x\"", "t.toml:3:7: role.a_: expected a name that ends with a letter or a digit"),
         ("[role.\"a b\"]\nprompt = \"x\"", "t.toml:3:7: role.a b: expected a name of letters,"),
     ];
     for (rest, expected) in table {
