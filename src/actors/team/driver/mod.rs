@@ -14,6 +14,7 @@ mod elsewhere;
 mod errand;
 mod factory;
 mod happening;
+mod notes;
 mod rejoin;
 mod specs;
 mod work;
@@ -35,6 +36,7 @@ use self::{
     course::Course,
     errand::{Errand, ErrandPlace, ErrandWorker, Job},
     happening::{Happening, Record},
+    notes::{Failing, Next},
 };
 use super::{
     file::TeamFile,
@@ -167,11 +169,15 @@ pub struct TeamState {
     errands: HashMap<ActorId, Job>,
     /// What happened and is not noted yet, with the entries that it becomes. Nothing follows from it before.
     unnoted: VecDeque<(Record, EntryId)>,
+    /// Whether they can be noted.
+    failing: Failing,
     /// How long nobody has worked, when this process goes on with the team.
     down: Option<Duration>,
     done: Recipient<i32>,
     /// All agents are being stopped.
     stops_all: bool,
+    /// It does not go on here.
+    is_broken_off: bool,
 }
 
 /// What the team begins with.
@@ -211,8 +217,9 @@ impl Actor for Team {
             let carry = |member: &mut Member| member.account.carry(Spent { seconds, ..Spent::default() });
             family.agent().kin.board.change(&agent.id, carry);
         }
-        let (errands, unnoted) = Default::default();
-        Ok(TeamState { run, course, family, errands, unnoted, down, done, stops_all: false })
+        let (errands, unnoted, failing) = Default::default();
+        let (stops_all, is_broken_off) = (false, false);
+        Ok(TeamState { run, course, family, errands, unnoted, failing, down, done, stops_all, is_broken_off })
     }
 
     async fn handle(
@@ -230,8 +237,7 @@ impl Actor for Team {
                 state.happened(&myself, begins);
             }
             TeamMsg::Opened(Err(error)) => {
-                let now = state.run.now();
-                state.course.break_off(now, format!("the team did not begin: {error}"));
+                state.break_off(&myself, format!("the team did not begin: {error}"));
             }
             TeamMsg::News(worker, news) => {
                 let job = state.errands.remove(&worker);
@@ -274,6 +280,16 @@ impl Actor for Team {
 }
 
 impl TeamState {
+    /// The team does not go on here, for a reason that is no part of its plan. Nothing of it is noted: whoever resumes the
+    /// team finds everything as it was. Agents are ended with the program.
+    fn break_off(&mut self, myself: &ActorRef<TeamMsg>, reason: String) {
+        self.course.break_off(self.run.now(), reason);
+        self.is_broken_off = true;
+        self.unnoted.clear();
+        self.errands.clear();
+        myself.get_children().iter().for_each(ractor::ActorCell::kill);
+    }
+
     /// Whether an agent was stopped, and not by the team: the program is about to end. That is no failure of the step; who
     /// goes on with the team has the agent go on.
     fn is_surprising(&self, job: Option<&Job>, news: &Happening) -> bool {
@@ -284,6 +300,9 @@ impl TeamState {
 
     /// Something happened: it is noted, and then follows what follows.
     fn happened(&mut self, myself: &ActorRef<TeamMsg>, what: Happening) {
+        if self.is_broken_off {
+            return;
+        }
         let id = fresh_id(|id| self.is_stored(id));
         self.unnoted.push_back((Record::now(self.run.now(), what), id));
         if self.unnoted.len() == 1 {
@@ -315,12 +334,16 @@ impl TeamState {
 
     /// The oldest happening is noted: what follows from it is done.
     async fn noted(&mut self, myself: &ActorRef<TeamMsg>, result: Result<(), String>) {
+        if self.is_broken_off {
+            return;
+        }
         if let Err(cause) = result
             && !self.unnoted.front().is_some_and(|(_, id)| self.is_stored(id))
         {
-            tracing::warn!(cause, "what happened to the team could not be noted; it is tried again");
-            myself.send_after(NOTE_AGAIN, || TeamMsg::NoteAgain);
-            return;
+            return self.unstored(myself, &cause);
+        }
+        if self.failing.stored() {
+            complain("What happens to the team can be noted again.");
         }
         let Some((record, _)) = self.unnoted.pop_front() else { return };
         let (time, was_over) = (record.time(), self.course.code().is_some());
@@ -331,6 +354,21 @@ impl TeamState {
             self.drop_errands(myself);
         }
         self.note(myself);
+    }
+
+    /// The oldest happening could not be noted. Nothing follows from it, not even the end of the team's time: so it is tried
+    /// again for a while, and then the team does not go on.
+    fn unstored(&mut self, myself: &ActorRef<TeamMsg>, cause: &str) {
+        let next = self.failing.failed();
+        if next == Next::GiveUp {
+            let seconds = notes::PATIENCE.as_secs();
+            let reason = format!("what happens to it could not be noted for {seconds} s: {cause}");
+            return self.break_off(myself, reason);
+        }
+        if next == Next::Tell {
+            complain(&format!("Warning: what happens to the team cannot be noted: {cause}. Trying again."));
+        }
+        myself.send_after(NOTE_AGAIN, || TeamMsg::NoteAgain);
     }
 
     /// It is over. Commands end with their workers; how agents end is told by the stop. What is being stopped already is
@@ -345,6 +383,8 @@ impl TeamState {
     /// When it is over: stops whoever is still there, after those that are being stopped already (asked twice, the fleet
     /// does not wait for their worktrees), and says so when all are gone.
     async fn close(&mut self, myself: &ActorRef<TeamMsg>) {
+        // Whoever resumes one that was broken off finds no agent stopped.
+        self.stops_all |= self.is_broken_off;
         let is_quiet = self.errands.is_empty() && self.unnoted.is_empty();
         let Some(code) = self.course.code().filter(|_| is_quiet) else { return };
         if !std::mem::replace(&mut self.stops_all, true) {
