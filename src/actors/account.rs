@@ -164,6 +164,14 @@ impl Account {
         }
     }
 
+    /// Tokens and money that are neither used nor set aside; none of what is not limited.
+    #[must_use]
+    pub fn left(&self) -> Budget {
+        let left = |kind| self.least_left(kind).map(|(_, left)| left);
+        let cost = left(BudgetKind::Cost).map(|nano| nano as f64 / NANO);
+        Budget { tokens: left(BudgetKind::Tokens), cost, ..Budget::default() }
+    }
+
     /// Whether another request may be sent: the first limit, from here upwards, that is used up.
     #[must_use]
     pub fn exhausted(&self) -> Option<Exhausted> {

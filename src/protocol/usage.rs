@@ -78,6 +78,24 @@ impl Usage {
         self.cost.cache_write += other.cost.cache_write;
         self.cost.total += other.cost.total;
     }
+
+    /// What is left of these numbers without those of a part of them.
+    #[must_use]
+    pub fn without(mut self, part: &Self) -> Self {
+        self.input = self.input.saturating_sub(part.input);
+        self.output = self.output.saturating_sub(part.output);
+        self.cache_read = self.cache_read.saturating_sub(part.cache_read);
+        self.cache_write = self.cache_write.saturating_sub(part.cache_write);
+        self.cache_write_1h = self.cache_write_1h.map(|all| all.saturating_sub(part.cache_write_1h.unwrap_or(0)));
+        self.reasoning = self.reasoning.map(|all| all.saturating_sub(part.reasoning.unwrap_or(0)));
+        self.total_tokens = self.total_tokens.saturating_sub(part.total_tokens);
+        self.cost.input = (self.cost.input - part.cost.input).max(0.0);
+        self.cost.output = (self.cost.output - part.cost.output).max(0.0);
+        self.cost.cache_read = (self.cost.cache_read - part.cost.cache_read).max(0.0);
+        self.cost.cache_write = (self.cost.cache_write - part.cost.cache_write).max(0.0);
+        self.cost.total = (self.cost.total - part.cost.total).max(0.0);
+        self
+    }
 }
 
 fn sum(a: Option<u64>, b: Option<u64>) -> Option<u64> {

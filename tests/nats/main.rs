@@ -16,6 +16,7 @@ mod server;
 mod stage;
 mod takeover;
 mod team;
+mod team_faults;
 mod trouble;
 
 use support::until;

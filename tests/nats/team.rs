@@ -9,7 +9,7 @@ use tokio::process::Child;
 use crate::{stage::*, support::*};
 
 /// Two who work at the same time, and a writer whose work goes back once: agents with one task, and with several.
-const TEAM: &str = r#"
+pub const TEAM: &str = r#"
 [team]
 name = "t"
 [defaults]
@@ -33,7 +33,7 @@ revise = "REVISE: {{critic.output}}"
 
 /// What the models say follows from the request alone. The workers wait for a file, so that a test can come between; one
 /// that was interrupted does its work anew.
-fn script(request: &Request) -> Reply {
+pub fn script(request: &Request) -> Reply {
     let task = request.texts("user").first().cloned().unwrap_or_default();
     match task.split_whitespace().next().unwrap_or_default() {
         "WORK" => {
@@ -62,17 +62,17 @@ fn script(request: &Request) -> Reply {
 }
 
 impl Stage {
-    fn team(&self, words: &[&str]) -> Child {
+    pub fn team(&self, words: &[&str]) -> Child {
         let mut command = self.sandbox.command(&[&["team", "run"], words, &["--on", &self.nats.url]].concat());
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
     }
 
-    fn result(&self) -> Value {
+    pub fn result(&self) -> Value {
         serde_json::from_str(&self.sandbox.read("out/result.json")).unwrap()
     }
 }
 
-const FRESH: [&str; 3] = ["team.toml", "--out", "out"];
+pub const FRESH: [&str; 3] = ["team.toml", "--out", "out"];
 
 /// What each agent came to: its outcome, its tasks, whether its session is there.
 fn agents(result: &Value) -> BTreeMap<String, (String, u64, bool)> {
@@ -86,7 +86,7 @@ fn agents(result: &Value) -> BTreeMap<String, (String, u64, bool)> {
     agents.map(one).collect()
 }
 
-fn check(stage: &Stage, finished: &Finished) {
+pub fn check(stage: &Stage, finished: &Finished) {
     assert_eq!(finished.code, Some(0), "{}{}", finished.stdout, finished.stderr);
     assert_eq!(finished.stdout, "the final draft\n");
     let result = stage.result();

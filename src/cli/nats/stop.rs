@@ -3,11 +3,13 @@
 use super::{
     address::Client,
     ending::store,
-    error::OnError,
     record::{Ended, STOP, StopWish, Submitted, standing},
 };
 use crate::{
-    actors::front::unattended::{outcome::Outcome, words::Report},
+    actors::{
+        front::unattended::{outcome::Outcome, words::Report},
+        nats::NatsError,
+    },
     cli::{exit::Exit, runs::result::RunResult},
 };
 
@@ -16,7 +18,7 @@ use crate::{
 ///
 /// # Errors
 /// The server cannot be used.
-pub async fn stop(client: &Client, submitted: &Submitted, signal: Exit) -> Result<(), OnError> {
+pub async fn stop(client: &Client, submitted: &Submitted, signal: Exit) -> Result<(), NatsError> {
     let (hub, run, number) = (&client.hub, &submitted.spec.id, submitted.number);
     // The wish comes first: a node looks for wishes after it has the lease.
     hub.put(run, STOP, &StopWish { number, exit: signal.code() }).await?;

@@ -23,7 +23,7 @@ pub mod classify;
 mod conclude;
 pub(super) mod descendants;
 pub mod folder;
-mod history;
+pub(super) mod history;
 pub mod ladder;
 pub mod lease;
 mod lines;

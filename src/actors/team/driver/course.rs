@@ -37,8 +37,8 @@ pub(super) struct Course {
     ended: HashMap<String, u32>,
     /// When each agent was started.
     started: HashMap<String, Duration>,
-    /// What agents that work elsewhere have used.
-    used_away: Usage,
+    /// What agents that work elsewhere have used in the tasks that they have ended.
+    used_away: HashMap<String, Usage>,
     /// How it ended, as soon as it has: the exit code.
     code: Option<i32>,
     /// It is being gone through again.
@@ -111,7 +111,7 @@ impl Course {
             Happening::Ended { seat, life, name, end, patch } => {
                 self.note(now, &name, &end);
                 if self.is_away(seat) {
-                    self.used_away.add(&end.usage);
+                    self.used_away.entry(name.clone()).or_default().add(&end.usage);
                 }
                 let SiblingEnd { outcome, text, id, task, .. } = *end;
                 // The end of an agent that there never was has no number.
@@ -222,7 +222,9 @@ impl Course {
 
     fn job_for(&self, seat: Option<(SeatId, u32)>, name: String, is_away: bool, errand: Errand) -> Job {
         let ended = self.ended.get(&name).copied().unwrap_or(0);
-        Job { seat, name, is_away, ended, errand }
+        let used = self.used_away.get(&name).copied().unwrap_or_default();
+        let budget = seat.map(|(seat, _)| specs::role_budget(&self.plan.role_of(seat).budget)).unwrap_or_default();
+        Job { seat, name, is_away, ended, budget, used, errand }
     }
 
     /// Whether the agents of a seat work elsewhere. A worktree is where the repository is.
@@ -231,8 +233,10 @@ impl Course {
     }
 
     /// What agents elsewhere have used, as the team's notes tell.
-    pub fn used_away(&self) -> &Usage {
-        &self.used_away
+    pub fn used_away(&self) -> Usage {
+        let mut all = Usage::default();
+        self.used_away.values().for_each(|usage| all.add(usage));
+        all
     }
 
     /// Notes the end of an agent's task, the first time that it is heard of.

@@ -1,10 +1,18 @@
 //! Agents of a team that work in other processes: on the nodes of a server, say.
 
-use std::{fmt, pin::Pin};
+use std::{fmt, pin::Pin, sync::Arc};
 
+use super::{
+    TeamRun,
+    errand::without_agent,
+    shares::{less, more},
+};
 use crate::{
-    actors::{account::Account, fleet::family::Family},
-    protocol::sibling::{Budget, Outcome, SiblingEnd, SiblingError, SiblingSpec, Spent},
+    actors::account::Account,
+    protocol::{
+        Usage,
+        sibling::{Budget, SiblingEnd, SiblingSpec},
+    },
 };
 
 /// Something that takes its time.
@@ -21,17 +29,28 @@ pub struct Assignment {
     pub text: String,
     /// As what the agent is made; none when it is there.
     pub spec: Option<SiblingSpec>,
-    /// What it may use, all tasks together.
+    /// What it may have used when the task ends, all its tasks together.
     pub budget: Budget,
+    /// What it used in its tasks before this one.
+    pub used: Usage,
     /// An earlier process may have given it: the agent goes on with it when it was stopped since.
     pub is_taken_up: bool,
+    /// The agent reached the limit of tokens or money that it was given, and goes on with this one.
+    pub is_continued: bool,
 }
 
 /// A place where agents of a team work.
+///
+/// What is wrong with the way there, or with what is found there, is no end of a task: nobody knows what the agent does.
+/// It ends the process of the team, and whoever resumes it finds the task as it is.
 pub trait Elsewhere: fmt::Debug + Send + Sync {
-    /// Has an agent do a task, and waits for its end. It gets the task once, however often this is asked: a team that is
-    /// gone on with waits for the same one.
-    fn task(&self, task: Assignment) -> Doing<'_, Result<SiblingEnd, SiblingError>>;
+    /// Has an agent do a task, and waits for its end, which tells what the task has used. The agent gets the task once,
+    /// however often this is asked: a team that is gone on with waits for the same one.
+    fn task(&self, task: Assignment) -> Doing<'_, Result<SiblingEnd, String>>;
+
+    /// What an agent that was given this task by an earlier process may have used at its end, all its tasks together; none
+    /// when it does not have the task. One that has it is stopped with all others from here on.
+    fn allowed<'a>(&'a self, task: &'a Assignment) -> Doing<'a, Result<Option<Budget>, String>>;
 
     /// Stops what an agent is doing, and waits a while for its end. None when it does nothing.
     fn stop<'a>(&'a self, name: &'a str) -> Doing<'a, Option<SiblingEnd>>;
@@ -40,51 +59,53 @@ pub trait Elsewhere: fmt::Debug + Send + Sync {
     fn stop_all(&self) -> Doing<'_, Vec<(String, SiblingEnd)>>;
 }
 
-/// Has an agent do a task elsewhere. It counts in the account of the team: what the task may use is put by for it, and what
-/// it did use is charged.
+/// Has an agent do a task elsewhere; `task.budget` is what its role allows it. It counts in the `account` of the team: its
+/// share is set aside for it, and what it did use is charged. An agent that has used up its share goes on with another
+/// one, until nothing is left.
+///
+/// # Errors
+/// As for [`Elsewhere::task`].
 pub(super) async fn assigned(
-    family: &Family,
+    account: &Arc<Account>,
+    run: &TeamRun,
     elsewhere: &dyn Elsewhere,
-    task: Assignment,
-) -> Result<SiblingEnd, SiblingError> {
-    let account = family.account();
-    if let Some(limit) = account.exhausted() {
-        let outcome = Outcome::Budget { what: limit.what, message: limit.message };
-        return Ok(super::errand::without_agent(outcome));
+    mut task: Assignment,
+) -> Result<SiblingEnd, String> {
+    let (shares, name) = (&run.shares, task.name.clone());
+    let waits = || run.tell(&format!("{name} waits: what is left of the team's budget is set aside for others"));
+    let own = task.budget;
+    let known = match task.is_taken_up {
+        true => elsewhere.allowed(&task).await?,
+        false => None,
+    };
+    let mut before = task.used;
+    let mut share = match known {
+        Some(allowed) => shares.taken_up(account, &name, less(allowed, &before)),
+        None => match shares.take(account, &name, (less(own, &before), None), waits).await {
+            Ok(share) => share,
+            Err(outcome) => return Ok(without_agent(outcome)),
+        },
+    };
+    loop {
+        let (tokens, cost) = more(share.limits, &before);
+        task.budget = Budget { tokens, cost, ..own };
+        let end = elsewhere.task(task.clone()).await?;
+        let mut all = task.used;
+        all.add(&end.usage);
+        share.charge(&all.without(&before), &end.outcome);
+        if !share.is_short(less(own, &before), &end.outcome) {
+            return Ok(end);
+        }
+        before = all;
+        task.is_continued = true;
+        let had = share.limits;
+        drop(share);
+        share = match shares.take(account, &name, (less(own, &before), Some(had)), waits).await {
+            Ok(share) => share,
+            Err(outcome) => return Ok(SiblingEnd { outcome, ..end }),
+        };
     }
-    let budget = within(account, task.budget);
-    let held = account.open(&task.name, Budget { seconds: None, ..budget })?;
-    let ended = elsewhere.task(Assignment { budget, ..task }).await;
-    if let Ok(end) = &ended {
-        let usage = &end.usage;
-        held.charge(Spent { tokens: usage.context_tokens(), cost: usage.cost.total, ..Spent::default() });
-    }
-    held.close();
-    ended
-}
-
-/// A budget that the account can bear: who asks for no limit gets what is left.
-fn within(account: &Account, wanted: Budget) -> Budget {
-    let (limits, spent) = (account.budget(), account.spent());
-    let tokens = limits.tokens.map(|limit| limit.saturating_sub(spent.tokens));
-    let cost = limits.cost.map(|limit| (limit - spent.cost).max(0.0));
-    Budget { tokens: wanted.tokens.or(tokens), cost: wanted.cost.or(cost), ..wanted }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn who_asks_for_no_limit_gets_what_is_left() {
-        let limit = |tokens, cost| Budget { tokens, cost, ..Budget::default() };
-        let account = Account::root("team");
-        assert_eq!(within(&account, limit(None, None)), limit(None, None));
-        account.limit(limit(Some(100), Some(2.0)));
-        account.charge(Spent { tokens: 30, cost: 0.5, ..Spent::default() });
-        assert_eq!(within(&account, limit(None, None)), limit(Some(70), Some(1.5)));
-        assert_eq!(within(&account, limit(Some(10), None)), limit(Some(10), Some(1.5)));
-        account.charge(Spent { tokens: 300, cost: 9.0, ..Spent::default() });
-        assert_eq!(within(&account, limit(None, None)), limit(Some(0), Some(0.0)));
-    }
-}
+mod tests;

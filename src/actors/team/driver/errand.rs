@@ -6,7 +6,7 @@ use ractor::{Actor, ActorProcessingErr, ActorRef};
 
 use super::{
     TeamMsg, TeamRun,
-    elsewhere::{Assignment, Elsewhere, assigned},
+    elsewhere::{Assignment, assigned},
     happening::Happening,
     rejoin::rejoined,
     work::{listed, ran_for, ran_here},
@@ -20,7 +20,9 @@ use crate::{
     },
     protocol::{
         Usage,
-        sibling::{BudgetKind, Outcome, SendMode, SiblingEnd, SiblingError, SiblingId, SiblingSpec, WorktreeFate},
+        sibling::{
+            Budget, BudgetKind, Outcome, SendMode, SiblingEnd, SiblingError, SiblingId, SiblingSpec, WorktreeFate,
+        },
     },
 };
 
@@ -47,11 +49,21 @@ pub struct Job {
     pub is_away: bool,
     /// The number of the last task of the agent that has ended; 0 for none.
     pub ended: u32,
+    /// What the agent may use by its role, all its tasks together.
+    pub budget: Budget,
+    /// What it has used in tasks that have ended, when it works elsewhere.
+    pub used: Usage,
     /// What is to be done.
     pub errand: Errand,
 }
 
 impl Job {
+    /// Ends all agents, also those elsewhere.
+    pub fn stop_all(is_away: bool) -> Self {
+        let (seat, name, ended, budget, used) = Default::default();
+        Self { seat, name, is_away, ended, budget, used, errand: Errand::StopAll }
+    }
+
     /// Whether it ends an agent, or all.
     pub fn stops(&self) -> bool {
         matches!(self.errand, Errand::Stop | Errand::StopAll)
@@ -146,22 +158,32 @@ impl Actor for ErrandWorker {
         job: Box<Job>,
         place: &mut ErrandPlace,
     ) -> Result<(), ActorProcessingErr> {
-        let news = done(place, *job).await;
-        place.team.tell(TeamMsg::News(myself.get_id(), Box::new(news)));
+        let id = myself.get_id();
+        place.team.tell(match done(place, *job).await {
+            Ok(news) => TeamMsg::News(id, Box::new(news)),
+            Err(cause) => TeamMsg::Broken(id, cause),
+        });
         myself.stop(None);
         Ok(())
     }
 }
 
-async fn done(place: &ErrandPlace, job: Job) -> Happening {
+/// Does an errand.
+///
+/// # Errors
+/// Nobody knows what came of it, and the plan is not to hear of that: why.
+async fn done(place: &ErrandPlace, job: Job) -> Result<Happening, String> {
     let family = &place.family;
     let away = place.run.elsewhere.get().filter(|_| job.is_away);
-    let Job { seat, name, ended: before, errand, .. } = job;
-    let (seat, life) = seat.unwrap_or_default();
-    match errand {
+    let (seat, life) = job.seat.unwrap_or_default();
+    let (name, before) = (job.name.clone(), job.ended);
+    Ok(match job.errand {
         Errand::Start { .. } | Errand::Say { .. } | Errand::Rejoin { .. } => {
-            let end = match (away, errand) {
-                (Some(elsewhere), errand) => end_away(family, &**elsewhere, &name, before, errand).await,
+            let end = match (away, job.errand.clone()) {
+                (Some(elsewhere), errand) => {
+                    let task = assignment(job, errand).await?;
+                    Ok(assigned(family.account(), &place.run, &**elsewhere, task).await?)
+                }
                 (None, Errand::Rejoin { otherwise }) => rejoined(family, &name, before, *otherwise).await,
                 (None, errand) => task_end(family, &name, errand).await,
             };
@@ -190,7 +212,10 @@ async fn done(place: &ErrandPlace, job: Job) -> Happening {
         }
         Errand::Stop => {
             let ends = match away {
-                Some(elsewhere) => elsewhere.stop(&name).await.map(|end| (name.clone(), end)).into_iter().collect(),
+                Some(elsewhere) => {
+                    place.run.shares.drop_waiting(&name);
+                    elsewhere.stop(&name).await.map(|end| (name.clone(), end)).into_iter().collect()
+                }
                 None => stopped(family, &[&name]).await,
             };
             Happening::Stopped { ends, name: Some(name) }
@@ -205,17 +230,11 @@ async fn done(place: &ErrandPlace, job: Job) -> Happening {
             let (away, here) = tokio::join!(elsewhere, stopped(family, &[]));
             Happening::Stopped { name: None, ends: [away, here].concat() }
         }
-    }
+    })
 }
 
-/// The end of an agent's next task, which it does elsewhere.
-async fn end_away(
-    family: &Family,
-    elsewhere: &dyn Elsewhere,
-    name: &str,
-    before: u32,
-    errand: Errand,
-) -> Result<SiblingEnd, SiblingError> {
+/// The next task of an agent that works elsewhere, when its time has come.
+async fn assignment(job: Job, errand: Errand) -> Result<Assignment, String> {
     let (errand, is_taken_up) = match errand {
         Errand::Rejoin { otherwise } => (*otherwise, true),
         errand => (errand, false),
@@ -227,11 +246,10 @@ async fn end_away(
             (Some(*spec), text)
         }
         Errand::Say { text } => (None, text),
-        _ => return Err(no_task()),
+        _ => return Err(no_task().to_string()),
     };
-    let budget = spec.as_ref().map(|spec| spec.budget).unwrap_or_default();
-    let task = Assignment { name: name.to_owned(), number: before + 1, text, spec, budget, is_taken_up };
-    assigned(family, elsewhere, task).await
+    let Job { name, ended, budget, used, .. } = job;
+    Ok(Assignment { name, number: ended + 1, text, spec, budget, used, is_taken_up, is_continued: false })
 }
 
 fn no_task() -> SiblingError {
@@ -304,7 +322,7 @@ async fn patch_text(file: PathBuf) -> String {
 }
 
 /// What a refusal of the fleet comes to: a limit that was reached before an agent began, or a failure.
-fn refusal(error: &SiblingError) -> Outcome {
+pub(super) fn refusal(error: &SiblingError) -> Outcome {
     let message = error.to_string();
     let limit = match error {
         SiblingError::Budget { what, .. } => LIMITS.into_iter().find(|kind| kind.word() == *what),

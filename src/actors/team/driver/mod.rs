@@ -7,7 +7,8 @@
 //! process can go on with a team that was broken off: it goes through the notes, and takes up what was under way
 //! ([`rejoin`]).
 //!
-//! Agents may also work [`elsewhere`]: then the team gives them their tasks there, and its notes alone tell of them.
+//! Agents may also work [`elsewhere`]: then the team gives them their tasks there, with [`shares`] of its budget, and its
+//! notes alone tell of them.
 
 mod course;
 mod elsewhere;
@@ -16,6 +17,7 @@ mod factory;
 mod happening;
 mod notes;
 mod rejoin;
+mod shares;
 mod specs;
 mod work;
 
@@ -37,6 +39,7 @@ use self::{
     errand::{Errand, ErrandPlace, ErrandWorker, Job},
     happening::{Happening, Record},
     notes::{Failing, Next},
+    shares::Shares,
 };
 use super::{
     file::TeamFile,
@@ -85,6 +88,8 @@ pub struct TeamRun {
     pub is_told: bool,
     /// When the process ended that it was broken off with, by the clock; none when nobody knows.
     pub broken_at: Option<Millis>,
+    /// What agents elsewhere may use.
+    shares: Shares,
     books: Mutex<Ledger>,
     begun: Instant,
     /// How long it had run before this process.
@@ -96,6 +101,7 @@ impl TeamRun {
     #[must_use]
     pub fn new(team: Arc<TeamFile>, given: Given, sessions: PathBuf, result: TeamResult) -> Self {
         Self {
+            shares: Shares::new(team.max_parallel),
             team,
             given,
             sessions,
@@ -149,6 +155,8 @@ pub enum TeamMsg {
     Opened(Result<(), String>),
     /// An errand is done; which worker did it.
     News(ActorId, Box<Happening>),
+    /// Nobody knows what came of an errand of this worker, and why.
+    Broken(ActorId, String),
     /// What came of an errand was kept back, and is true.
     Kept(Box<Happening>),
     /// An errand is gone.
@@ -240,17 +248,21 @@ impl Actor for Team {
                 state.break_off(&myself, format!("the team did not begin: {error}"));
             }
             TeamMsg::News(worker, news) => {
-                let job = state.errands.remove(&worker);
+                let job = state.errand_over(worker);
                 if state.is_surprising(job.as_ref(), &news) {
                     myself.send_after(END_OF_PROGRAM, || TeamMsg::Kept(news));
                     return Ok(());
                 }
                 state.happened(&myself, *news);
             }
+            TeamMsg::Broken(worker, cause) => {
+                state.errands.remove(&worker);
+                state.break_off(&myself, cause);
+            }
             TeamMsg::Kept(news) => state.happened(&myself, *news),
             TeamMsg::Gone(id, cause) => {
                 // One that brought its news is not in the list any more.
-                if let Some(job) = state.errands.remove(&id) {
+                if let Some(job) = state.errand_over(id) {
                     state.happened(&myself, errand::broken_off(job, &cause));
                 }
             }
@@ -280,6 +292,13 @@ impl Actor for Team {
 }
 
 impl TeamState {
+    /// A worker has done its errand, or is gone.
+    fn errand_over(&mut self, worker: ActorId) -> Option<Job> {
+        let job = self.errands.remove(&worker)?;
+        self.run.shares.settle(&job.name);
+        Some(job)
+    }
+
     /// The team does not go on here, for a reason that is no part of its plan. Nothing of it is noted: whoever resumes the
     /// team finds everything as it was. Agents are ended with the program.
     fn break_off(&mut self, myself: &ActorRef<TeamMsg>, reason: String) {
@@ -347,7 +366,10 @@ impl TeamState {
         }
         let Some((record, _)) = self.unnoted.pop_front() else { return };
         let (time, was_over) = (record.time(), self.course.code().is_some());
-        for job in self.course.on(time, record.what) {
+        let jobs = self.course.on(time, record.what);
+        let rejoins = jobs.iter().filter(|job| job.is_away && matches!(job.errand, Errand::Rejoin { .. }));
+        self.run.shares.expect(rejoins.map(|job| job.name.clone()));
+        for job in jobs {
             self.send(myself, job).await;
         }
         if self.course.code().is_some() && !was_over {
@@ -388,10 +410,8 @@ impl TeamState {
         let is_quiet = self.errands.is_empty() && self.unnoted.is_empty();
         let Some(code) = self.course.code().filter(|_| is_quiet) else { return };
         if !std::mem::replace(&mut self.stops_all, true) {
-            let (seat, name, ended) = Default::default();
             let is_away = self.run.elsewhere.get().is_some();
-            let job = Job { seat, name, is_away, ended, errand: Errand::StopAll };
-            return self.send(myself, job).await;
+            return self.send(myself, Job::stop_all(is_away)).await;
         }
         // Nobody takes it: the program is ending already.
         let _ = self.done.deliver(code);

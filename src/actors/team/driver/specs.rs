@@ -2,7 +2,7 @@
 
 use super::TeamRun;
 use crate::{
-    actors::team::file::{Role, TeamBudget},
+    actors::team::file::{Role, RoleBudget, TeamBudget},
     protocol::sibling::{Budget, Isolation, SiblingSpec},
 };
 
@@ -20,17 +20,22 @@ pub(super) fn spec(run: &TeamRun, role: &Role, name: &str, task: String) -> Sibl
         tools: role.tools.clone(),
         prompt: role.system.clone(),
         isolation: if role.worktree { Isolation::Worktree } else { Isolation::Shared },
-        budget: Budget {
-            tokens: role.budget.tokens,
-            cost: role.budget.cost,
-            turns: role.budget.turns,
-            seconds: role.budget.time.map(|time| time.as_secs_f64()),
-            ..Budget::default()
-        },
+        budget: role_budget(&role.budget),
         session_file: Some(run.sessions.join(format!("{name}.jsonl"))),
         // A script chooses its model.
         script: if run.model.is_some() { None } else { role.script.clone() },
         ..SiblingSpec::default()
+    }
+}
+
+/// What an agent of a role may use, all its tasks together.
+pub(super) fn role_budget(budget: &RoleBudget) -> Budget {
+    Budget {
+        tokens: budget.tokens,
+        cost: budget.cost,
+        turns: budget.turns,
+        seconds: budget.time.map(|time| time.as_secs_f64()),
+        ..Budget::default()
     }
 }
 

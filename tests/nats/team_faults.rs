@@ -1,0 +1,83 @@
+//! Teams on workers that share a budget, and that find things in the way.
+
+use rustix::process::{Signal, kill_process};
+use serde_json::{Value, json};
+
+use crate::{
+    stage::*,
+    support::*,
+    team::{FRESH, TEAM, check, script},
+};
+
+const AGAIN: [&str; 2] = ["--resume", "out"];
+
+fn with_budget(tokens: u64) -> String {
+    TEAM.replace("name = \"t\"", &format!("name = \"t\"\nbudget = {{ tokens = {tokens} }}"))
+}
+
+impl Stage {
+    /// The id of the run that is this agent.
+    async fn run_of(&self, agent: &str) -> String {
+        let listed: Vec<Value> = serde_json::from_str(&self.runs(&["list", "--json"]).await.stdout).unwrap();
+        let ids = listed.iter().filter_map(|run| run["id"].as_str());
+        ids.filter(|id| id.ends_with(&format!(".{agent}"))).map(str::to_owned).next().unwrap()
+    }
+}
+
+#[tokio::test]
+async fn agents_that_work_at_once_share_the_budget_of_their_team_also_after_a_break() {
+    let Some(stage) = Stage::new(script).await else { return };
+    stage.sandbox.write("team.toml", with_budget(2_000_000));
+    let _worker = stage.worker("a").await;
+    let mut team = stage.team(&FRESH);
+    stage.pid_in("pid-one").await;
+    stage.pid_in("pid-two").await;
+    kill_process(pid_of(&team), Signal::KILL).unwrap();
+    within("end of the team", team.wait()).await.unwrap();
+    stage.sandbox.write("go", "");
+    check(&stage, &end(stage.team(&AGAIN)).await);
+}
+
+/// An agent that needs five answers.
+const LONG: &str = r#"
+[team]
+name = "t"
+budget = { tokens = LIMIT }
+[defaults]
+model = "mock/m1"
+[role.worker]
+prompt = "WORK"
+"#;
+
+fn long_work(request: &Request) -> Reply {
+    let reply = match request.texts("tool").len() {
+        done @ 0..4 => calls([call("bash", json!({"command": format!("echo {done} >> effects")}))]),
+        _ => text("all is done"),
+    };
+    reply.usage(600, 0)
+}
+
+#[tokio::test]
+async fn an_agent_that_has_used_its_share_goes_on_until_the_team_has_nothing_left() {
+    for (limit, code, effects) in [(8_000, 0, Some("0\n1\n2\n3\n")), (1_500, 11, None)] {
+        let Some(stage) = Stage::new(|request: &Request| long_work(request)).await else { return };
+        stage.sandbox.write("team.toml", LONG.replace("LIMIT", &limit.to_string()));
+        let _worker = stage.worker("a").await;
+        let finished = end(stage.team(&FRESH)).await;
+        assert_eq!(finished.code, Some(code), "{}{}", finished.stdout, finished.stderr);
+        let used = stage.result()["usage"]["totalTokens"].as_u64().unwrap();
+        match effects {
+            Some(effects) => {
+                assert_eq!(
+                    (stage.sandbox.read("effects").as_str(), finished.stdout.as_str()),
+                    (effects, "all is done\n")
+                );
+                assert!(used >= 3_000 && used > limit / 4, "more than a share: {used}");
+            }
+            None => assert!(used <= limit + 600, "a call that passes the limit is the last one: {used}"),
+        }
+        let run = stage.run_of("worker").await;
+        let shown: Value = serde_json::from_str(&stage.runs(&["show", &run, "--json"]).await.stdout).unwrap();
+        assert!(shown["request"].as_u64().unwrap() > 1, "{shown:#}");
+    }
+}
