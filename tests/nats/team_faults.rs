@@ -81,3 +81,24 @@ async fn an_agent_that_has_used_its_share_goes_on_until_the_team_has_nothing_lef
         assert!(shown["request"].as_u64().unwrap() > 1, "{shown:#}");
     }
 }
+
+#[tokio::test]
+#[ignore = "the server is away for half a minute"]
+async fn a_server_that_is_away_for_longer_than_a_question_waits_holds_the_team_up_and_fails_nothing() {
+    let Some(mut stage) = Stage::new(script).await else { return };
+    let check_of_work = format!("verify = '''echo x >> checking; {}'''", wait_for_file("checked"));
+    stage.sandbox.write("team.toml", TEAM.replace(r#"verify = "test -s effects""#, &check_of_work));
+    stage.sandbox.write("go", "");
+    let _worker = stage.worker_with("a", &["--lease", "60s"]).await;
+    let team = stage.team(&FRESH);
+    let checks = || stage.sandbox.exists("checking").then(|| stage.sandbox.read("checking").lines().count());
+    until("both checks", || checks().filter(|checks| *checks == 2)).await;
+    stage.nats.kill();
+    stage.sandbox.write("checked", "");
+    tokio::time::sleep(std::time::Duration::from_secs(26)).await;
+    stage.nats.start_again().await;
+    let finished = end(team).await;
+    check(&stage, &finished);
+    assert!(finished.stderr.contains("Trying again; the agent goes on."), "{}", finished.stderr);
+    assert!(finished.stderr.contains("it works again"), "{}", finished.stderr);
+}

@@ -15,7 +15,7 @@ use std::{
 
 use tokio::{
     task::spawn_blocking,
-    time::{Instant, sleep_until, timeout},
+    time::{Instant, sleep, sleep_until, timeout},
 };
 
 pub use self::words::SeatWords;
@@ -48,6 +48,12 @@ use crate::{
 const PATIENCE: Duration = Duration::from_secs(10);
 /// How long an agent that was stopped may take to end, beyond the grace of its run.
 const STOP_TIME: Duration = Duration::from_secs(20);
+/// Between two attempts at something that may work later.
+const AGAIN: Duration = Duration::from_secs(2);
+/// Between two looks at the connection.
+const LOOK: Duration = Duration::from_secs(1);
+/// A connection that is lost for so long is told of.
+const AWAY: Duration = Duration::from_secs(3);
 
 /// The nodes of a server, as a team sees them.
 pub struct Seats {
@@ -66,6 +72,8 @@ pub struct Seats {
     /// Tell on standard error where agents work.
     pub is_told: bool,
     busy: Mutex<Busy>,
+    /// Since when the connection is lost, and whether that was told.
+    lost: Mutex<Option<(Instant, bool)>>,
 }
 
 /// What agents do.
@@ -100,7 +108,7 @@ impl Elsewhere for Seats {
         Box::pin(async move {
             self.busy().at_work.insert(task.name.clone(), task.used);
             let run = self.run_of(&task.name);
-            let known = self.known(&run).await.map_err(|error| error.to_string())?;
+            let known = self.insist(&task.name, || self.known(&run)).await.map_err(|error| error.to_string())?;
             let has_it = known.filter(|known| known.spec.prompts.len() == task.number as usize);
             let limits = has_it.map(|known| known.spec.limits);
             if limits.is_none() {
@@ -160,11 +168,28 @@ impl Seats {
             environment: environment.clone(),
             is_told: false,
             busy: Mutex::default(),
+            lost: Mutex::default(),
         })
     }
 
     fn busy(&self) -> MutexGuard<'_, Busy> {
         self.busy.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Tells that the connection is lost, or there again: once, whoever waits.
+    fn look(&self) {
+        let mut lost = self.lost.lock().unwrap_or_else(PoisonError::into_inner);
+        let on = &self.client.shown;
+        if self.client.hub.is_connected() {
+            if let Some((_, true)) = lost.take() {
+                complain(&format!("The connection to {on} is there again."));
+            }
+            return;
+        }
+        let (since, is_told) = lost.get_or_insert_with(|| (Instant::now(), false));
+        if since.elapsed() >= AWAY && !std::mem::replace(is_told, true) {
+            complain(&format!("The connection to {on} is lost; trying again. Agents work on."));
+        }
     }
 
     fn is_stopped(&self, name: &str) -> bool {
@@ -175,15 +200,23 @@ impl Seats {
         format!("{}.{name}", self.team)
     }
 
+    /// Tries again what may work later: a server that is away comes back, and the agent works on meanwhile.
+    async fn insist<T, F>(&self, name: &str, attempt: impl FnMut() -> F) -> Result<T, SeatError>
+    where
+        F: Future<Output = Result<T, SeatError>>,
+    {
+        insist(attempt, |told| complain(&format!("{name}: {told}"))).await
+    }
+
     async fn done(&self, task: &Assignment) -> Result<SiblingEnd, SeatError> {
         let (name, run) = (&task.name, self.run_of(&task.name));
-        let submitted = self.given(&run, task).await?;
+        let submitted = self.insist(name, || self.given(&run, task)).await?;
         if self.is_stopped(name) {
             // Whoever wanted that may not have seen the request.
-            self.wish_to_stop(&submitted).await?;
+            self.insist(name, || self.wish_to_stop(&submitted)).await?;
         }
         let ended = self.followed(name, &submitted).await?;
-        self.end(task, &submitted, &ended).await
+        self.insist(name, || self.end(task, &submitted, &ended)).await
     }
 
     /// What is known of a run.
@@ -229,6 +262,7 @@ impl Seats {
                         self.tell(&format!("{name} {over} on worker {}", term.node));
                     }
                 }
+                () = sleep(LOOK) => self.look(),
                 () = sleep_until(reminder), if !holder.is_known() => {
                     reminder = Instant::now() + PATIENCE;
                     self.tell(&format!("{name} waits for a worker of the pool {}", submitted.pool));
@@ -301,6 +335,30 @@ impl Seats {
     }
 }
 
+/// Tries something until it works, or fails in a way that does not pass; that it is tried again is told once.
+async fn insist<T, F>(mut attempt: impl FnMut() -> F, tell: impl Fn(&str)) -> Result<T, SeatError>
+where
+    F: Future<Output = Result<T, SeatError>>,
+{
+    let mut is_told = false;
+    loop {
+        match attempt().await {
+            Err(error) if error.may_pass() => {
+                if !std::mem::replace(&mut is_told, true) {
+                    tell(&format!("{error}. Trying again; the agent goes on."));
+                }
+                sleep(AGAIN).await;
+            }
+            other => {
+                if is_told && other.is_ok() {
+                    tell("it works again.");
+                }
+                return other;
+            }
+        }
+    }
+}
+
 fn refused(run: &str, cause: String) -> SeatError {
     SeatError::Refused { run: run.to_owned(), cause }
 }
@@ -330,7 +388,28 @@ fn outcome(of_run: RunOutcome, reason: String) -> Outcome {
 
 #[cfg(test)]
 mod tests {
+    use std::cell::RefCell;
+
     use super::*;
+    use crate::actors::nats::NatsError;
+
+    #[tokio::test(start_paused = true)]
+    async fn what_may_work_later_is_tried_again_as_long_as_it_takes_and_told_once() {
+        let away = || SeatError::from(NatsError::Failed { action: "x".into(), cause: "away".into() });
+        let told = RefCell::new(Vec::new());
+        let tell = |text: &str| told.borrow_mut().push(text.to_owned());
+        let mut left = 1000;
+        let attempt = || {
+            left -= 1;
+            std::future::ready(if left == 0 { Ok("there") } else { Err(away()) })
+        };
+        assert_eq!(insist(attempt, tell).await.unwrap(), "there");
+        let wanted = ["cannot x: away. Trying again; the agent goes on.", "it works again."];
+        assert_eq!(told.take(), wanted);
+        let unreadable = || SeatError::from(NatsError::Unreadable { what: "x".into(), cause: "y".into() });
+        let failed = insist(|| std::future::ready(Err::<(), _>(unreadable())), tell).await;
+        assert!(failed.is_err() && told.take().is_empty(), "it does not get better");
+    }
 
     #[test]
     fn each_outcome_of_a_run_is_one_of_an_agent() {
