@@ -22,6 +22,13 @@ impl Stage {
         let ids = listed.iter().filter_map(|run| run["id"].as_str());
         ids.filter(|id| id.ends_with(&format!(".{agent}"))).map(str::to_owned).next().unwrap()
     }
+
+    /// Stores a record of a run, as somebody else would.
+    async fn put(&self, run: &str, kind: &str, text: &str) {
+        let client = async_nats::connect(&self.nats.url).await.unwrap();
+        client.publish(format!("$KV.troupe_runs.{run}.{kind}"), text.to_owned().into()).await.unwrap();
+        client.flush().await.unwrap();
+    }
 }
 
 #[tokio::test]
@@ -80,6 +87,25 @@ async fn an_agent_that_has_used_its_share_goes_on_until_the_team_has_nothing_lef
         let shown: Value = serde_json::from_str(&stage.runs(&["show", &run, "--json"]).await.stdout).unwrap();
         assert!(shown["request"].as_u64().unwrap() > 1, "{shown:#}");
     }
+}
+
+#[tokio::test]
+async fn a_record_that_cannot_be_read_ends_the_team_with_words_about_it() {
+    let Some(stage) = Stage::new(script).await else { return };
+    stage.sandbox.write("team.toml", TEAM);
+    let _worker = stage.worker("a").await;
+    let team = stage.team(&FRESH);
+    stage.pid_in("pid-one").await;
+    stage.pid_in("pid-two").await;
+    let run = stage.run_of("worker-1").await;
+    stage.put(&run, "result", r#"{"number":"one"}"#).await;
+    let finished = end(team).await;
+    assert_eq!(finished.code, Some(1), "{}{}", finished.stdout, finished.stderr);
+    let told = format!("{run}.result cannot be read");
+    assert!(finished.stderr.contains(&told), "{}", finished.stderr);
+    let result = stage.result();
+    // Whoever resumes it goes on.
+    assert_eq!(result["outcome"], "stopped", "{result:#}");
 }
 
 #[tokio::test]

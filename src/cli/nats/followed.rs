@@ -5,14 +5,14 @@ use std::time::Duration;
 use serde::de::DeserializeOwned;
 use tokio::{sync::mpsc, task::JoinHandle, time::sleep};
 
-use crate::actors::nats::Hub;
+use crate::actors::nats::{Hub, NatsError};
 
 /// Before a watch that broke off is begun again.
 const AGAIN: Duration = Duration::from_secs(1);
 
 /// A record that is followed, as long as this lives.
 pub struct Followed<T> {
-    states: mpsc::Receiver<Option<T>>,
+    states: mpsc::Receiver<Result<Option<T>, NatsError>>,
     task: JoinHandle<()>,
 }
 
@@ -24,14 +24,25 @@ impl<T: DeserializeOwned + Send + 'static> Followed<T> {
         let (sender, states) = mpsc::channel(16);
         let task = tokio::spawn(async move {
             loop {
-                if let Ok(mut watch) = hub.watch::<T>(&run, kind).await {
-                    while let Ok(record) = watch.next().await {
-                        if sender.send(record.map(|record| record.value)).await.is_err() {
+                let error = match hub.watch::<T>(&run, kind).await {
+                    Ok(mut watch) => loop {
+                        let state = match watch.next().await {
+                            Ok(record) => record.map(|record| record.value),
+                            Err(error) => break error,
+                        };
+                        if sender.send(Ok(state)).await.is_err() {
                             return;
                         }
-                    }
+                    },
+                    Err(error) => error,
+                };
+                tracing::debug!(run, kind, %error, "a record is followed anew");
+                // Whoever only waits would never hear of it.
+                if !matches!(error, NatsError::Unreachable { .. } | NatsError::Failed { .. })
+                    && sender.send(Err(error)).await.is_err()
+                {
+                    return;
                 }
-                tracing::debug!(run, kind, "a record is followed anew");
                 sleep(AGAIN).await;
             }
         });
@@ -40,6 +51,18 @@ impl<T: DeserializeOwned + Send + 'static> Followed<T> {
 
     /// What the record is: now, then after each change; none when there is none. May be dropped while it waits.
     pub async fn next(&mut self) -> Option<T> {
+        loop {
+            if let Ok(state) = self.try_next().await {
+                return state;
+            }
+        }
+    }
+
+    /// The same for whom it is no use to wait for a record that does not get better by itself.
+    ///
+    /// # Errors
+    /// What is there cannot be read, or may not be: it is tried again with the next call.
+    pub async fn try_next(&mut self) -> Result<Option<T>, NatsError> {
         match self.states.recv().await {
             Some(state) => state,
             // The task does not end before this.

@@ -252,12 +252,12 @@ impl Seats {
         let (mut holder, mut reminder) = (Holder::default(), Instant::now() + PATIENCE);
         loop {
             tokio::select! {
-                ended = results.next() => match ended {
+                ended = results.try_next() => match ended? {
                     Some(ended) if ended.number >= number => return Ok(ended),
                     _ => {}
                 },
-                standing = standings.next() => {
-                    if let Some((term, was_taken)) = holder.news(&standing.unwrap_or_default(), number) {
+                standing = standings.try_next() => {
+                    if let Some((term, was_taken)) = holder.news(&standing?.unwrap_or_default(), number) {
                         let over = if was_taken { "goes on" } else { "works" };
                         self.tell(&format!("{name} {over} on worker {}", term.node));
                     }
