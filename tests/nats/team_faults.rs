@@ -90,6 +90,28 @@ async fn an_agent_that_has_used_its_share_goes_on_until_the_team_has_nothing_lef
 }
 
 #[tokio::test]
+async fn a_wish_to_stop_that_outlives_the_team_does_not_stop_the_one_that_goes_on() {
+    let Some(stage) = Stage::new(script).await else { return };
+    stage.sandbox.write("team.toml", TEAM);
+    let first = stage.worker("a").await;
+    let mut team = stage.team(&FRESH);
+    stage.pid_in("pid-one").await;
+    stage.pid_in("pid-two").await;
+    // The machine of the agents dies, and the team is stopped before anybody knows.
+    first.kill().await;
+    kill_process(pid_of(&team), Signal::KILL).unwrap();
+    within("end of the team", team.wait()).await.unwrap();
+    for agent in ["worker-1", "worker-2"] {
+        let run = stage.run_of(agent).await;
+        stage.put(&run, "stop", r#"{"number":1,"exit":143}"#).await;
+    }
+    stage.sandbox.write("go", "");
+    let team = stage.team(&AGAIN);
+    let _second = stage.worker("b").await;
+    check(&stage, &end(team).await);
+}
+
+#[tokio::test]
 async fn a_record_that_cannot_be_read_ends_the_team_with_words_about_it() {
     let Some(stage) = Stage::new(script).await else { return };
     stage.sandbox.write("team.toml", TEAM);

@@ -25,7 +25,7 @@ use super::{
     args::POOL,
     flags::NatsFlags,
     followed::Followed,
-    record::{Ended, Holder, RESULT, SPEC, STATE, Standing, Submitted},
+    record::{Ended, Holder, RESULT, SPEC, STATE, STOP, Standing, StopWish, Submitted},
     request::requested,
     stop::stop,
 };
@@ -210,18 +210,38 @@ impl Seats {
 
     async fn done(&self, task: &Assignment) -> Result<SiblingEnd, SeatError> {
         let (name, run) = (&task.name, self.run_of(&task.name));
-        let submitted = self.insist(name, || self.given(&run, task)).await?;
-        if self.is_stopped(name) {
-            // Whoever wanted that may not have seen the request.
-            self.insist(name, || self.wish_to_stop(&submitted)).await?;
+        // The wish of an earlier process to stop it was for the end of that process.
+        let mut outlived = task.is_taken_up && self.insist(name, || self.wish(&run)).await?.is_some();
+        if outlived {
+            self.insist(name, || self.forget_wish(&run)).await?;
         }
-        let ended = self.followed(name, &submitted).await?;
-        self.insist(name, || self.end(task, &submitted, &ended)).await
+        loop {
+            let submitted = self.insist(name, || self.given(&run, task)).await?;
+            if self.is_stopped(name) {
+                // Whoever wanted that may not have seen the request.
+                self.insist(name, || self.wish_to_stop(&submitted)).await?;
+            }
+            let ended = self.followed(name, &submitted).await?;
+            let by_others = ended.result.outcome == RunOutcome::Cancelled && !self.is_stopped(name);
+            if by_others && std::mem::take(&mut outlived) {
+                continue;
+            }
+            return self.insist(name, || self.end(task, &submitted, &ended)).await;
+        }
     }
 
     /// What is known of a run.
     async fn known(&self, run: &str) -> Result<Option<Submitted>, SeatError> {
         Ok(self.client.hub.get(run, SPEC).await?.map(|record| record.value))
+    }
+
+    /// The wish to stop a run that is there.
+    async fn wish(&self, run: &str) -> Result<Option<StopWish>, SeatError> {
+        Ok(self.client.hub.get(run, STOP).await?.map(|record| record.value))
+    }
+
+    async fn forget_wish(&self, run: &str) -> Result<(), SeatError> {
+        Ok(self.client.hub.delete(run, STOP).await?)
     }
 
     async fn wish_to_stop(&self, submitted: &Submitted) -> Result<(), SeatError> {
