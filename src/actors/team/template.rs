@@ -157,6 +157,12 @@ impl Template {
         Ok(Self { parts })
     }
 
+    /// Whether it can never have a word: white space alone.
+    #[must_use]
+    pub fn is_blank(&self) -> bool {
+        self.parts.iter().all(|part| matches!(part, Part::Text(text) if text.trim().is_empty()))
+    }
+
     /// The places in order.
     pub fn places(&self) -> impl Iterator<Item = &Place> {
         self.parts.iter().filter_map(|part| match part {
@@ -182,6 +188,22 @@ impl Template {
         }
         Ok(out)
     }
+}
+
+/// A message for an agent: what came of a template, when it has words in it.
+///
+/// # Errors
+/// It has none: nobody can work at that. The places of the template are named.
+pub fn message(template: &Template, filled: String) -> Result<String, String> {
+    if !filled.trim().is_empty() {
+        return Ok(filled);
+    }
+    let places: Vec<String> = template.places().map(|place| format!("{{{{{place}}}}}")).collect();
+    Err(match places.as_slice() {
+        [] => "is empty".to_owned(),
+        [one] => format!("is empty: {one} has no words"),
+        many => format!("is empty: {} have no words", many.join(" and ")),
+    })
 }
 
 /// A value as a prompt has it: a text as it is, anything else as JSON.

@@ -2,9 +2,9 @@
 
 use serde_json::Value;
 
-use super::{Condition, ItemSource, Judge, Pattern, PatternKind, Role, Spread, Strategy, TeamFile};
+use super::{Condition, ItemSource, Items, Judge, Pattern, PatternKind, Role, Spread, Strategy, TeamFile};
 use crate::{
-    actors::team::template::{OutputPath, Place, Template},
+    actors::team::template::{OutputPath, Place, Template, message, within},
     store::document::{Fault, Field, nearest},
 };
 
@@ -157,6 +157,9 @@ impl<'a> Check<'a> {
     fn role(&self, role: &Role) -> Checked {
         let at = |key: &str| self.at(&["role", &role.name, key]);
         for need in &role.needs {
+            if *need == role.name {
+                return Err(at("needs").fault(format!("{need} cannot wait for itself")));
+            }
             self.step(need, &at("needs"))?;
         }
         if role.merge && !role.worktree {
@@ -177,9 +180,28 @@ impl<'a> Check<'a> {
         if let Spread::Each(items) = &role.spread
             && let ItemSource::Output(path) = &items.source
         {
+            if path.step == role.name {
+                return Err(at("each").fault(format!("{} cannot wait for itself", role.name)));
+            }
             self.output(path, &at("each"))?;
         }
-        self.template(&role.prompt, &at("prompt"), Owner::Role(role))
+        self.template(&role.prompt, &at("prompt"), Owner::Role(role))?;
+        self.elements(role, &at("each"))
+    }
+
+    /// Elements that stand in the file, as far as they alone make the first message.
+    fn elements(&self, role: &Role, field: &Field<'_>) -> Checked {
+        let Spread::Each(Items { source: ItemSource::List(list), .. }) = &role.spread else { return Ok(()) };
+        for (at, item) in list.iter().enumerate() {
+            let filled = role.prompt.fill(|place| match place {
+                Place::Item(fields) => within(item, fields).cloned(),
+                _ => Some(Value::from("there is something")),
+            });
+            // One that lacks a field fails its agent alone.
+            let made = filled.map_or(Ok(String::new()), |filled| message(&role.prompt, filled));
+            made.map_err(|problem| field.fault(format!("element {}: the first message {problem}", at + 1)))?;
+        }
+        Ok(())
     }
 
     fn template(&self, template: &Template, field: &Field<'_>, user: Owner<'_>) -> Checked {

@@ -104,6 +104,8 @@ pub struct Role {
     pub budget: RoleBudget,
     /// Its answer is JSON that this schema accepts.
     pub output_schema: Option<Value>,
+    /// The file that has the schema, when the team file only names it.
+    pub schema_file: Option<PathBuf>,
     /// A command that says whether it did what it should.
     pub verify: Option<Verify>,
     /// How many agents work at it.
@@ -285,13 +287,51 @@ impl TeamFile {
     /// # Errors
     /// As for [`Self::read`].
     pub fn parse(file: &Path, text: String) -> Result<Self, DocumentError> {
+        Self::parse_in(file.parent().unwrap_or(Path::new("")), file, text)
+    }
+
+    /// The same for a copy of a file: paths in it begin at `folder`, and errors name the copy.
+    ///
+    /// # Errors
+    /// As for [`Self::read`].
+    pub fn parse_in(folder: &Path, file: &Path, text: String) -> Result<Self, DocumentError> {
         let document = Document::parse(file, text, Syntax::Toml)?;
-        let folder = file.parent().unwrap_or(Path::new(""));
         let read = read::team(&document.root(), folder).and_then(|team| {
             check::team(&team, &document.root())?;
             Ok(team)
         });
         read.map_err(|fault| document.locate(&fault))
+    }
+
+    /// An error of a field of a role that nobody can see from the file alone. The field may stand in the defaults, for all
+    /// roles.
+    #[must_use]
+    pub fn fault(&self, file: &Path, text: &str, role: &str, key: &str, problem: &str) -> String {
+        let unlocated = |_| format!("{}: role.{role}.{key}: {problem}", file.display());
+        let located = Document::parse(file, text.to_owned(), Syntax::Toml).map(|document| {
+            let root = document.root();
+            let within = |keys: &[&str]| {
+                keys.iter().try_fold(root.clone(), |field, key| field.object().ok().and_then(|object| object.get(key)))
+            };
+            let fault = match (within(&["role", role, key]), within(&["defaults", key]), within(&["role", role])) {
+                (Some(own), ..) => own.fault(problem),
+                (None, Some(all), _) => all.fault(format!("role {role}: {problem}")),
+                (None, None, Some(whole)) => whole.fault(problem),
+                (None, None, None) => root.fault(problem),
+            };
+            document.locate(&fault).to_string()
+        });
+        located.unwrap_or_else(unlocated)
+    }
+
+    /// The files that it names: what comes of a run depends on them as on its own text.
+    #[must_use]
+    pub fn files(&self) -> Vec<&Path> {
+        let of_roles = self.roles.iter().flat_map(|role| [&role.script, &role.schema_file]);
+        let mut files: Vec<&Path> = of_roles.flatten().map(PathBuf::as_path).collect();
+        files.sort_unstable();
+        files.dedup();
+        files
     }
 
     /// The role of that name.

@@ -158,7 +158,7 @@ fn role(field: &Field<'_>, defaults: Option<&Object<'_>>, folder: &Path) -> Resu
     let strategies = ["one_for_one", "rest_for_one", "one_for_all", "any"];
     Ok(Role {
         name: role_name(field)?,
-        model: read(get("model"), owned)?,
+        model: read(get("model"), words)?,
         thinking: read(get("thinking"), thinking)?,
         tools: read(get("tools"), texts)?,
         system: read(get("system"), owned)?,
@@ -167,6 +167,7 @@ fn role(field: &Field<'_>, defaults: Option<&Object<'_>>, folder: &Path) -> Resu
         merge: own.read("merge", Field::flag)?.unwrap_or(false),
         budget: read(get("budget"), role_budget)?.unwrap_or_default(),
         output_schema: own.read("output_schema", |field| schema(field, folder))?,
+        schema_file: own.get("output_schema").and_then(|field| Some(folder.join(field.value().as_str()?))),
         verify: own.read("verify", verify)?,
         spread: spread(&own)?,
         needs: own.read("needs", texts)?.unwrap_or_default(),
@@ -198,12 +199,13 @@ fn items(field: &Field<'_>) -> Result<Items, Fault> {
         OutputPath::parse(field.text()?).ok_or_else(|| field.expected("STEP.output or STEP.output.FIELD"))
     };
     let mut sources = [
-        object.read("files", texts)?.map(ItemSource::Files),
-        object.read("lines", owned)?.map(ItemSource::Lines),
-        object.read("command", owned)?.map(ItemSource::Command),
+        object
+            .read("files", |field| Ok(ItemSource::Files(some(field)?.iter().map(words).collect::<Result<_, _>>()?)))?,
+        object.read("lines", words)?.map(ItemSource::Lines),
+        object.read("command", words)?.map(ItemSource::Command),
         object.read("output", output)?.map(ItemSource::Output),
         object
-            .read("list", |field| Ok(field.items()?.iter().map(|item| item.value().clone()).collect()))?
+            .read("list", |field| Ok(some(field)?.iter().map(|item| item.value().clone()).collect()))?
             .map(ItemSource::List),
     ]
     .into_iter()
@@ -212,7 +214,13 @@ fn items(field: &Field<'_>) -> Result<Items, Fault> {
         return Err(field.fault("expected exactly one of files, lines, command, output, list"));
     };
     let at_most = object.read("at_most", |field| count(field, LARGEST_COUNT))?;
-    Ok(Items { source, at_most: at_most.unwrap_or(usize::try_from(ITEMS).unwrap_or(usize::MAX)) })
+    let at_most = at_most.unwrap_or(usize::try_from(ITEMS).unwrap_or(usize::MAX));
+    match &source {
+        ItemSource::List(list) if list.len() > at_most => {
+            Err(field.fault(format!("the list has {} elements, and at_most is {at_most}", list.len())))
+        }
+        _ => Ok(Items { source, at_most }),
+    }
 }
 
 fn review(field: &Field<'_>) -> Result<PatternKind, Fault> {
@@ -235,9 +243,9 @@ fn condition(field: &Field<'_>) -> Result<Condition, Fault> {
     let object = field.object().map_err(|_| field.expected("{ contains = TEXT } or { field = NAME, is = VALUE }"))?;
     object.only(&["contains", "field", "is"])?;
     match (object.get("contains"), object.get("field"), object.get("is")) {
-        (Some(text), None, None) => Ok(Condition::Contains(owned(&text)?)),
+        (Some(text), None, None) => Ok(Condition::Contains(words(&text)?)),
         (None, Some(path), Some(is)) => {
-            let path = path.text()?.split('.').map(str::to_owned).collect();
+            let path = words(&path)?.split('.').map(str::to_owned).collect();
             Ok(Condition::Field { path, is: is.value().clone() })
         }
         _ => Err(field.fault("expected { contains = TEXT } or { field = NAME, is = VALUE }")),
@@ -250,7 +258,7 @@ fn best(field: &Field<'_>) -> Result<PatternKind, Fault> {
     let judge = match (object.get("judge"), object.get("command")) {
         (Some(role), None) => Judge::Role(owned(&role)?),
         (None, Some(command)) => {
-            Judge::Command { command: owned(&command)?, time: object.read("time", duration)?.unwrap_or(COMMAND_TIME) }
+            Judge::Command { command: words(&command)?, time: object.read("time", duration)?.unwrap_or(COMMAND_TIME) }
         }
         _ => return Err(field.fault("expected exactly one of judge (a role) and command")),
     };
@@ -275,15 +283,15 @@ fn debate(field: &Field<'_>) -> Result<PatternKind, Fault> {
 }
 
 fn verify(field: &Field<'_>) -> Result<Verify, Fault> {
-    if let Some(command) = field.value().as_str() {
-        return Ok(Verify { command: command.to_owned(), time: COMMAND_TIME, attempts: ATTEMPTS });
+    if field.value().is_string() {
+        return Ok(Verify { command: words(field)?, time: COMMAND_TIME, attempts: ATTEMPTS });
     }
     let object = field.object().map_err(|_| field.expected("a command, or a table with command, time, attempts"))?;
     object.only(&["command", "time", "attempts"])?;
     Ok(Verify {
-        command: owned(&object.require("command", "a shell command")?)?,
+        command: words(&object.require("command", "a shell command")?)?,
         time: object.read("time", duration)?.unwrap_or(COMMAND_TIME),
-        attempts: object.read("attempts", small)?.unwrap_or(ATTEMPTS),
+        attempts: object.read("attempts", |field| positive(field).and_then(|_| small(field)))?.unwrap_or(ATTEMPTS),
     })
 }
 
@@ -338,7 +346,8 @@ fn thinking(field: &Field<'_>) -> Result<ThinkingLevel, Fault> {
 }
 
 fn template(field: &Field<'_>) -> Result<Template, Fault> {
-    Template::parse(field.text()?).map_err(|error| field.fault(error))
+    let template = Template::parse(field.text()?).map_err(|error| field.fault(error))?;
+    if template.is_blank() { Err(field.expected("a message with words in it")) } else { Ok(template) }
 }
 
 /// A time such as `90s`, `30m`, `2h`.
@@ -383,6 +392,18 @@ fn small(field: &Field<'_>) -> Result<u32, Fault> {
 
 fn owned(field: &Field<'_>) -> Result<String, Fault> {
     field.text().map(str::to_owned)
+}
+
+/// A text that says something.
+fn words(field: &Field<'_>) -> Result<String, Fault> {
+    let text = field.text()?;
+    if text.trim().is_empty() { Err(field.expected("a text that is not empty")) } else { Ok(text.to_owned()) }
+}
+
+/// A list that has elements.
+fn some<'a>(field: &Field<'a>) -> Result<Vec<Field<'a>>, Fault> {
+    let items = field.items()?;
+    if items.is_empty() { Err(field.fault("the list has no element")) } else { Ok(items) }
 }
 
 fn text(object: &Object<'_>, key: &str) -> Result<Option<String>, Fault> {

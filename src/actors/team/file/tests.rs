@@ -95,7 +95,7 @@ fn mistakes_name_the_file_the_line_the_field_and_what_was_expected() {
             "t.toml:6:1: role.a.each: expected one of count and each, found both",
         ),
         (
-            "[role.a]\nprompt = \"x\"\neach = { files = [], list = [] }",
+            "[role.a]\nprompt = \"x\"\neach = { files = [\"a\"], list = [1] }",
             "t.toml:5:1: role.a.each: expected exactly one of files,",
         ),
         (
@@ -105,6 +105,27 @@ fn mistakes_name_the_file_the_line_the_field_and_what_was_expected() {
         (
             "[role.a]\nprompt = \"x\"\noutput_schema = { type = \"thing\" }",
             "t.toml:5:1: role.a.output_schema: expected a JSON schema: ",
+        ),
+        ("[role.a]\nprompt = \" \\n\"", "t.toml:4:1: role.a.prompt: expected a message with words in it, found"),
+        ("[role.a]\nprompt = \"x\"\nneeds = [\"a\"]", "t.toml:5:1: role.a.needs: a cannot wait for itself"),
+        (
+            "[role.a]\nprompt = \"x\"\neach = { output = \"a.output\" }",
+            "t.toml:5:1: role.a.each: a cannot wait for itself",
+        ),
+        ("[role.a]\nprompt = \"x\"\nverify = \"\"", "t.toml:5:1: role.a.verify: expected a text that is not empty"),
+        (
+            "[role.a]\nprompt = \"x\"\nverify = { command = \"c\", attempts = 0 }",
+            "t.toml:5:27: role.a.verify.attempts: expected a number above zero, found 0",
+        ),
+        ("[role.a]\nprompt = \"x\"\nmodel = \" \"", "t.toml:5:1: role.a.model: expected a text that is not empty"),
+        ("[role.a]\nprompt = \"x\"\neach = { list = [] }", "t.toml:5:10: role.a.each.list: the list has no element"),
+        (
+            "[role.a]\nprompt = \"x\"\neach = { list = [1, 2], at_most = 1 }",
+            "t.toml:5:1: role.a.each: the list has 2 elements, and at_most is 1",
+        ),
+        (
+            "[role.a]\nprompt = \"{{item}}\"\neach = { list = [\"a\", \"\"] }",
+            "t.toml:5:1: role.a.each: element 2: the first message is empty: {{item}} has no words",
         ),
         ("[role.input]\nprompt = \"x\"", "t.toml:3:7: role.input: input means something else; use"),
         ("[role.a-2]\nprompt = \"x\"", "t.toml:3:7: role.a-2: ends like the name of an agent (worker-2)"),
@@ -158,4 +179,19 @@ fn steps_that_wait_for_each_other_are_refused_by_name() {
         "[role.a]\nprompt = \"{{c.output}}\"\n[role.b]\nprompt = \"{{a.output}}\"\n[role.c]\nneeds = [\"b\"]\nprompt = \"x\"",
     );
     assert_eq!(error.unwrap_err(), "t.toml:3:7: role.a: waits for itself: a needs c needs b needs a");
+}
+
+#[test]
+fn what_cannot_be_seen_from_the_file_alone_is_told_at_its_place_too() {
+    let text = "[team]\nname = \"t\"\n[defaults]\nmodel = \"m\"\n[role.a]\nprompt = \"x\"\ntools = [\"y\"]\n";
+    let file = Path::new("t.toml");
+    let team = TeamFile::parse(file, text.to_owned()).unwrap();
+    let table = [
+        ("tools", "t.toml:7:1: role.a.tools: no"),
+        ("model", "t.toml:4:1: defaults.model: role a: no"),
+        ("script", "t.toml:5:7: role.a: no"),
+    ];
+    for (key, expected) in table {
+        assert_eq!(team.fault(file, text, "a", key, "no"), expected);
+    }
 }

@@ -56,7 +56,7 @@ impl Plan {
             let others = said.iter().filter(|said| said.speaker != label);
             let others = listed(others.map(|said| (said.speaker.as_str(), shown(&said.value))));
             let moment = Moment { number: self.seats[seat].number, round: round + 1, others: Some(others), item: None };
-            let text = self.fill(step, &reply, &moment);
+            let text = self.fill(step, &reply, &moment, "next");
             self.tell(seat, text);
         }
         true

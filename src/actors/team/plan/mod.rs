@@ -254,6 +254,11 @@ impl Plan {
         &self.seats
     }
 
+    /// The names of the steps, in the order of their places.
+    pub fn steps(&self) -> impl Iterator<Item = &str> {
+        self.steps.iter().map(|step| step.name.as_str())
+    }
+
     /// The name of a step.
     #[must_use]
     pub fn step_name(&self, step: usize) -> &str {

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{Plan, SeatId, seat::SeatState};
-use crate::actors::team::template::{Place, Template, shown, within};
+use crate::actors::team::template::{Place, Template, message, shown, within};
 
 /// What a step made.
 #[derive(Clone, Debug, PartialEq)]
@@ -58,9 +58,17 @@ pub struct Moment {
 }
 
 impl Plan {
-    /// A text for an agent of a step.
-    pub(super) fn fill(&self, step: usize, template: &Template, moment: &Moment) -> Result<String, String> {
-        template.fill(|place| self.value_of(step, place, moment))
+    /// A message for an agent of a step; `which` says in errors which one it is. An empty one is an error: an agent that is
+    /// told nothing does nothing, and its end would be waited for without end.
+    pub(super) fn fill(
+        &self,
+        step: usize,
+        template: &Template,
+        moment: &Moment,
+        which: &str,
+    ) -> Result<String, String> {
+        let filled = template.fill(|place| self.value_of(step, place, moment))?;
+        message(template, filled).map_err(|problem| format!("its {which} message {problem}"))
     }
 
     fn value_of(&self, step: usize, place: &Place, moment: &Moment) -> Option<Value> {

@@ -41,7 +41,7 @@ impl Plan {
             match last.filter(|_| remembers) {
                 Some(seat) => {
                     let prompt = self.role_of(seat).prompt.clone();
-                    let text = self.fill(step, &prompt, &moment);
+                    let text = self.fill(step, &prompt, &moment, "next");
                     self.seats[seat].round = round;
                     self.tell(seat, text);
                 }
@@ -65,7 +65,8 @@ impl Plan {
             let message = format!("{reviewer} accepted none of {rounds} drafts of {writer}");
             self.fail(step, Failure::Cause(message));
         } else {
-            let text = self.fill(step, &revise, &Moment { number: 1, round: round + 1, ..Moment::default() });
+            let moment = Moment { number: 1, round: round + 1, ..Moment::default() };
+            let text = self.fill(step, &revise, &moment, "next");
             self.steps[step].round = round + 1;
             self.tell(writing, text);
             if !remembers {

@@ -158,7 +158,7 @@ impl Plan {
     /// Has a seat wait for its turn with the role's prompt.
     pub(super) fn wait(&mut self, seat: SeatId, moment: &Moment) {
         let step = self.seats[seat].step;
-        let prompt = self.fill(step, &self.role_of(seat).prompt.clone(), moment);
+        let prompt = self.fill(step, &self.role_of(seat).prompt.clone(), moment, "first");
         self.seats[seat].state = match prompt {
             Ok(task) => SeatState::Waiting(match &self.seats[seat].schema {
                 Some(schema) => task + &answer::request(schema),

@@ -260,3 +260,44 @@ fn a_team_starts_no_more_agents_than_it_may() {
         ",
     );
 }
+
+#[test]
+fn a_message_without_words_fails_its_step_and_nobody_waits_for_who_is_told_nothing() {
+    check(
+        "[role.a]\nprompt = \"x\"\n[role.b]\nprompt = \" {{a.output}}\\n\"\n",
+        "
+        > begin
+        start a: x
+        > a done
+        stop a
+        failed in b: its first message is empty: {{a.output}} has no words
+        ",
+    );
+    check(
+        "[role.p]\nprompt = \"p\"\noutput_schema = { type = \"array\" }\n[role.w]\neach = { output = \"p.output\" }\n\
+         prompt = \"{{item}}\"\non_failure = \"skip\"\n",
+        "
+        > begin
+        start p: p
+        > p done: [\"\", \"b\"]
+        stop p
+        start w-2: b
+        > w-2 done: B
+        stop w-2
+        done: [\"B\"]
+        ",
+    );
+    check(
+        "[role.w]\nprompt = \"w\"\n[role.r]\nprompt = \"{{w.output}}\"\n[review.d]\nwriter = \"w\"\nreviewer = \"r\"\n\
+         until = { contains = \"ok\" }\nrevise = \"{{r.output}}\"\n",
+        "
+        > begin
+        start w: w
+        > w done: W
+        start r: W
+        > r done
+        stop r
+        failed in d: w: its next message is empty: {{r.output}} has no words
+        ",
+    );
+}
