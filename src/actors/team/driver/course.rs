@@ -27,6 +27,10 @@ use crate::{
     },
 };
 
+/// What is told of notes that are not this team's.
+const MISFIT: &str =
+    "what is noted of the run does not fit the team file, so nobody can go on with it: begin another run";
+
 /// See the module.
 pub(super) struct Course {
     run: Arc<TeamRun>,
@@ -47,15 +51,49 @@ pub(super) struct Course {
 
 impl Course {
     /// The course of a team of which this is noted.
-    pub fn of(run: Arc<TeamRun>, records: &[Record]) -> Self {
+    ///
+    /// # Errors
+    /// The notes are those of another team, or of a program with other rules: who went on by them would wait for what
+    /// never comes.
+    pub fn of(run: Arc<TeamRun>, records: &[Record]) -> Result<Self, String> {
         let plan = Plan::new(run.team.clone(), run.given.clone());
         let (under_way, ended, started, used_away) = Default::default();
         let mut course = Self { run, plan, under_way, ended, started, used_away, code: None, is_past: true };
-        for record in records {
+        for (at, record) in records.iter().enumerate() {
+            course.check(&record.what).map_err(|problem| format!("{MISFIT} (note {}: {problem})", at + 1))?;
             drop(course.on(record.time(), record.what.clone()));
         }
+        if !records.is_empty() && course.is_stuck() {
+            return Err(format!("{MISFIT} (nothing is left that it could wait for)"));
+        }
         course.is_past = false;
-        course
+        Ok(course)
+    }
+
+    /// Whether something that happened can have happened to this team.
+    fn check(&self, what: &Happening) -> Result<(), String> {
+        let (name, known) = match what {
+            Happening::Ended { seat, life, name, .. }
+            | Happening::Ran { seat, life, name, .. }
+            | Happening::Merged { seat, life, name, .. } => {
+                let seat = self.plan.seats().get(*seat).filter(|seat| (1..=seat.life).contains(life));
+                (name, seat.map(|seat| seat.agent_of(*life)))
+            }
+            Happening::Listed { step, name, .. } => (name, self.plan.steps().nth(*step).map(str::to_owned)),
+            Happening::Begun | Happening::GoesOn { .. } | Happening::Stopped { .. } | Happening::Limit { .. } => {
+                return Ok(());
+            }
+        };
+        match known {
+            Some(known) if known == *name => Ok(()),
+            Some(known) => Err(format!("it is about {name}, and by the file it is {known}'s turn")),
+            None => Err(format!("it is about {name}, and by the file nobody of that name works yet")),
+        }
+    }
+
+    /// Whether it is not over, and waits for nothing.
+    fn is_stuck(&self) -> bool {
+        self.code.is_none() && self.under_way.iter().all(Job::stops)
     }
 
     /// The exit code, when it is over.
@@ -346,7 +384,7 @@ mod tests {
         // Those that are done first are the newest, the oldest, or now these, now those.
         for order in [0, 1, 2] {
             let live_run = run();
-            let (mut live, mut records) = (Course::of(live_run.clone(), &[]), Vec::new());
+            let (mut live, mut records) = (Course::of(live_run.clone(), &[]).unwrap(), Vec::new());
             let mut open = VecDeque::new();
             let mut what = Some(Happening::Begun);
             while let Some(happening) = what.take() {
@@ -354,7 +392,7 @@ mod tests {
                 open.extend(live.on(record.time(), record.what.clone()));
                 records.push(record);
                 let next_run = run();
-                let mut next = Course::of(next_run.clone(), &records);
+                let mut next = Course::of(next_run.clone(), &records).unwrap();
                 assert_eq!(shown(&next.under_way), shown(&live.under_way), "after {:?}", records.last());
                 assert_eq!(next.code(), live.code());
                 let books = |run: &TeamRun| {
@@ -373,5 +411,40 @@ mod tests {
             assert_eq!(live.code(), Some(0));
             assert!(records.len() > 10, "{records:?}");
         }
+    }
+
+    #[test]
+    fn notes_of_another_team_are_refused_in_the_place_of_a_wait_without_end() {
+        let course = |file: &str, happenings: &[Happening]| {
+            let text = format!("[team]\nname = \"t\"\n{file}");
+            let team = Arc::new(TeamFile::parse(Path::new("t.toml"), text).unwrap());
+            let run = Arc::new(TeamRun::new(team, Given::default(), "s".into(), TeamResult::default()));
+            let records = happenings.iter().map(|what| Record { at: 0, clock: 0, what: what.clone() });
+            Course::of(run, &records.collect::<Vec<_>>()).map(drop)
+        };
+        let ended = |seat, life, name: &str| Happening::Ended {
+            seat,
+            life,
+            name: name.to_owned(),
+            end: Box::new(end(1, "x")),
+            patch: None,
+        };
+        let listed = Happening::Listed { step: 0, name: "a".to_owned(), items: Ok(vec!["x".into()]) };
+        let one = "[role.a]\nprompt = \"x\"\n[role.b]\nprompt = \"{{a.output}}\"\n";
+        let table = [
+            (vec![Happening::Begun], "Ok(())"),
+            (vec![Happening::Begun, ended(0, 1, "a")], "Ok(())"),
+            (vec![Happening::Begun, ended(0, 1, "a"), ended(1, 1, "b")], "Ok(())"),
+            (vec![Happening::Begun, ended(0, 1, "worker")], "it is about worker, and by the file it is a's turn"),
+            (vec![Happening::Begun, ended(0, 2, "a-try2")], "(note 2: it is about a-try2"),
+            (vec![Happening::Begun, ended(7, 1, "b")], "nobody of that name works yet"),
+            (vec![Happening::GoesOn { down_ms: 0 }], "nothing is left that it could wait for"),
+        ];
+        for (happenings, expected) in table {
+            let found = format!("{:?}", course(one, &happenings));
+            assert!(found.contains(expected), "{happenings:?}: {found}");
+        }
+        let other = format!("{:?}", course("[role.z]\nprompt = \"x\"\n", &[Happening::Begun, listed]));
+        assert!(other.contains("it is about a, and by the file it is z's turn"), "{other}");
     }
 }

@@ -211,7 +211,7 @@ impl Actor for Team {
         let session = family.agent().place.store.view();
         let records = Record::all(&session)?;
         let down = run.set_clock(&records);
-        let course = Course::of(run.clone(), &records);
+        let course = Course::of(run.clone(), &records)?;
         // What agents had used that have ended is in this session; the others' is counted when they are made again.
         let account = family.account();
         account.limit(specs::team_budget(&run.team.budget));
