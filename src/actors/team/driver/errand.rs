@@ -187,7 +187,10 @@ async fn done(place: &ErrandPlace, job: Job) -> Result<Happening, String> {
                 (None, Errand::Rejoin { otherwise }) => rejoined(family, &name, before, *otherwise).await,
                 (None, errand) => task_end(family, &name, errand).await,
             };
-            let (end, patch) = ended(end).await;
+            let (mut end, patch) = ended(end).await;
+            if away.is_none() {
+                end.outcome = for_people(end.outcome, family, &name);
+            }
             Happening::Ended { seat, life, name, end, patch }
         }
         Errand::Run { command, time } => {
@@ -202,7 +205,7 @@ async fn done(place: &ErrandPlace, job: Job) -> Result<Happening, String> {
         Errand::Merge => {
             let result = match family.merge(&name).await {
                 Ok(merged) if merged.conflicts.is_empty() => Ok(()),
-                Ok(merged) => Err(format!("conflicts in {}", merged.conflicts.join(", "))),
+                Ok(merged) => Err(conflicts(family, &name, &merged.conflicts)),
                 Err(error) => Err(error.to_string()),
             };
             Happening::Merged { seat, life, name, result }
@@ -321,9 +324,40 @@ async fn patch_text(file: PathBuf) -> String {
     }
 }
 
+/// Why changes were not merged, and where they are.
+fn conflicts(family: &Family, name: &str, files: &[String]) -> String {
+    let end = family.last_end(name).ok().flatten();
+    let patch = end.and_then(|end| end.patch).map(|patch| format!("; the work is in {}", patch.file));
+    format!("conflicts in {}{}", files.join(", "), patch.unwrap_or_default())
+}
+
+/// An outcome in words for people: those of an agent's budget are for its model, which knows others by their ids.
+fn for_people(outcome: Outcome, family: &Family, name: &str) -> Outcome {
+    let Outcome::Budget { what, message } = outcome else { return outcome };
+    let status = family.status().into_iter().find(|status| status.name.as_deref() == Some(name));
+    let owners = status.map(|status| (status.id.to_string(), name)).into_iter();
+    let owners = owners.chain([(SiblingId::root().to_string(), "the team")]);
+    let message = owners.fold(message, |message, (id, owner)| {
+        message.replace(&format!("{id} has used "), &format!("{owner} has used "))
+    });
+    Outcome::Budget { what, message }
+}
+
+/// A refusal of the fleet in words for people: it asks whoever spawns, and a team is changed in its file.
+fn refusal_text(error: &SiblingError) -> String {
+    match error {
+        SiblingError::Budget { left, wanted, .. } => {
+            let left = left.replace(&format!(" of {}", SiblingId::root()), " of the team");
+            format!("{left} left, {wanted} wanted for the agent: change the budget of its role or of the team")
+        }
+        SiblingError::Total { limit } => format!("the team may start {limit} agents, and needs another one"),
+        error => error.to_string(),
+    }
+}
+
 /// What a refusal of the fleet comes to: a limit that was reached before an agent began, or a failure.
 pub(super) fn refusal(error: &SiblingError) -> Outcome {
-    let message = error.to_string();
+    let message = refusal_text(error);
     let limit = match error {
         SiblingError::Budget { what, .. } => LIMITS.into_iter().find(|kind| kind.word() == *what),
         SiblingError::Total { .. } => Some(BudgetKind::Spawns),
@@ -368,5 +402,22 @@ async fn stopped(family: &Family, names: &[&str]) -> Vec<(String, SiblingEnd)> {
             tracing::warn!(%error, "agents of a team were not stopped in order");
             Vec::new()
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn refusals_speak_to_whoever_wrote_the_team_file() {
+        let budget =
+            SiblingError::Budget { what: "tokens", left: "30 tokens of main".into(), wanted: "31 tokens".into() };
+        let expected = "30 tokens of the team left, 31 tokens wanted for the agent: change the budget of its role or of \
+                        the team";
+        assert_eq!(refusal(&budget), Outcome::Budget { what: BudgetKind::Tokens, message: expected.into() });
+        let total = refusal(&SiblingError::Total { limit: 3 });
+        let expected = "the team may start 3 agents, and needs another one";
+        assert_eq!(total, Outcome::Budget { what: BudgetKind::Spawns, message: expected.into() });
     }
 }

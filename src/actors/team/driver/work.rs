@@ -9,6 +9,7 @@ use crate::{
     actors::{fleet::family::Family, shared::AgentConfig, team::file::ItemSource},
     tools::{
         operations::{FindQuery, read_all},
+        truncate::{MAX_BYTES, MAX_LINES},
         user_bash,
     },
 };
@@ -76,19 +77,40 @@ pub(super) async fn listed(config: &AgentConfig, source: ItemSource) -> Result<V
             let bytes = read.await.map_err(|error| format!("{path} cannot be read: {error}"))?;
             Ok(lines(&String::from_utf8_lossy(&bytes)))
         }
-        ItemSource::Command(command) => {
-            let place = Workplace { config: config.clone() };
-            match ran(&place, &command, LIST_TIME).await? {
-                (true, output) if output.starts_with("[cut: ") => {
-                    Err(format!("`{command}` prints too much for a list"))
-                }
-                (true, output) => Ok(lines(&output)),
-                (false, output) => {
-                    Err(format!("`{command}` failed: {}", output.trim_end().lines().next_back().unwrap_or_default()))
-                }
-            }
-        }
+        ItemSource::Command(command) => printed(config, &command, LIST_TIME).await,
         ItemSource::Output(_) | ItemSource::List(_) => Ok(Vec::new()),
+    }
+}
+
+/// The lines that a command prints. One that prints more than a list may have is ended, as it may never end itself.
+async fn printed(config: &AgentConfig, command: &str, time: Duration) -> Result<Vec<Value>, String> {
+    let (stop, mut bytes) = (CancellationToken::new(), 0);
+    let count = |piece: &str| {
+        bytes += piece.len();
+        if bytes > MAX_BYTES {
+            stop.cancel();
+        }
+    };
+    let run = user_bash::run(&*config.operations, command, &config.cwd, &config.facts, &stop, count);
+    tokio::pin!(run);
+    let (ran, timed_out) = tokio::select! {
+        biased;
+        ran = &mut run => (ran, false),
+        () = tokio::time::sleep(time) => {
+            stop.cancel();
+            (run.await, true)
+        }
+    };
+    let result = ran.map_err(|error| format!("`{command}` did not run: {error}"))?;
+    let last = || result.output.trim_end().lines().next_back().unwrap_or_default().to_owned();
+    match result.exit_code {
+        _ if timed_out => Err(format!("`{command}` was not done after {} s", time.as_secs())),
+        Some(0) if !result.truncated => Ok(lines(&result.output)),
+        Some(code) if code != 0 => Err(format!("`{command}` failed: {}", last())),
+        _ => Err(format!(
+            "`{command}` prints too much for a list: {} KiB and {MAX_LINES} lines at most",
+            MAX_BYTES >> 10
+        )),
     }
 }
 
