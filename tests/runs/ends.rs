@@ -31,6 +31,20 @@ async fn the_answer_the_result_or_all_events_are_printed() {
 }
 
 #[tokio::test]
+async fn a_result_that_cannot_be_written_is_a_failure() {
+    for form in ["text", "json", "events"] {
+        let sandbox = Sandbox::new(replies([text("fine")])).await;
+        let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+        let mut command = sandbox.command(&words(&["--output", form, "go"]));
+        command.stdin(std::process::Stdio::null()).stdout(full).stderr(std::process::Stdio::piped());
+        let finished = end(command.spawn().unwrap()).await;
+        assert_eq!(finished.code, Some(1), "{form}: {}", finished.stderr);
+        assert!(finished.stderr.contains("standard output cannot be written"), "{form}: {}", finished.stderr);
+        assert_eq!(file(&sandbox, "result.json")["outcome"], "done", "{form}: the run itself is");
+    }
+}
+
+#[tokio::test]
 async fn several_prompts_follow_one_another_and_piped_text_is_the_first() {
     let sandbox = Sandbox::new(replies([text("one"), text("two")])).await;
     let finished = finish(sandbox.command(&words(&["-", "first", "second"])), "piped ").await;

@@ -77,8 +77,7 @@ pub async fn follow(client: &Client, request: Requested, form: OutputForm) -> Re
     // What was told before the result is stored by now. It ends by itself.
     let _ = finish.send(());
     let _ = printing.await;
-    print_result(&ended.result, form);
-    Ok(ended.result.exit())
+    Ok(print_result(&ended.result, form))
 }
 
 /// What is told about nodes, and the way to them.

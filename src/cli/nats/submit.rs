@@ -85,6 +85,5 @@ async fn tell_again(client: &Client, run: &str, ended: &Ended, form: OutputForm)
     if form == OutputForm::Events {
         super::follow::print_stored(&mut client.hub.events(run, true).await?).await?;
     }
-    print_result(&ended.result, form);
-    Ok(ended.result.exit())
+    Ok(print_result(&ended.result, form))
 }

@@ -1,6 +1,9 @@
 //! `troupe run` until somebody supervises: which run is meant, whether it has its result, who owns it.
 
-use std::time::{Duration, Instant};
+use std::{
+    sync::atomic::Ordering,
+    time::{Duration, Instant},
+};
 
 use super::{
     args::{OutputForm, RUN_USAGE, RunCommand, RunLine},
@@ -9,7 +12,7 @@ use super::{
     folder::{FolderError, RunFolder},
     lease::{Lease, LeaseError},
     node::Node,
-    output::{EventCopy, print_events, print_result},
+    output::{EventCopy, print_events, print_result, with_refusal},
     request,
     result::RunResult,
     signals::Signals,
@@ -116,9 +119,9 @@ fn supervise_for(folder: &RunFolder) -> Result<Exit, BeginError> {
     let spec = folder.spec()?;
     let signals = Signals::begin()?;
     adopt_orphans();
-    let result = go(folder, &spec, signals, Customer::Node(node))?;
+    let exit = go(folder, &spec, signals, Customer::Node(node))?;
     lease.give_back(folder);
-    Ok(result.exit())
+    Ok(exit)
 }
 
 /// Whom a supervisor works for.
@@ -175,9 +178,9 @@ fn begin(environment: &Environment, words: &[String], extensions: &ExtensionRegi
     let signals = Signals::begin()?;
     adopt_orphans();
     let key = line.api_key().map(|key| key.expose().to_owned());
-    let result = go(&folder, &spec, signals, Customer::Caller(form, key))?;
+    let exit = go(&folder, &spec, signals, Customer::Caller(form, key))?;
     lease.give_back(&folder);
-    Ok(result.exit())
+    Ok(exit)
 }
 
 /// Reads the words and refuses what makes no sense, before anything is made.
@@ -210,7 +213,7 @@ fn usage_line() -> &'static str {
 }
 
 /// Supervises a run that this process owns.
-fn go(folder: &RunFolder, spec: &RunSpec, signals: Signals, customer: Customer) -> Result<RunResult, BeginError> {
+fn go(folder: &RunFolder, spec: &RunSpec, signals: Signals, customer: Customer) -> Result<Exit, BeginError> {
     let mut state = folder.state()?;
     if let Some(worker) = state.worker.take() {
         outlive(worker, spec.supervision.grace);
@@ -240,9 +243,11 @@ fn go(folder: &RunFolder, spec: &RunSpec, signals: Signals, customer: Customer) 
         let from = std::fs::metadata(&path).map_or(0, |metadata| metadata.len());
         EventCopy::begin(path, from)
     });
+    let refused = events.as_ref().map(EventCopy::refused);
     let supervisor = Supervisor::new(folder, spec, state, signals, events, key, node);
     let (state, report, signal) = supervisor.run()?;
-    Ok(conclude::conclude(folder, spec, state, report, signal, form)?)
+    let exit = conclude::conclude(folder, spec, state, report, signal, form)?;
+    Ok(with_refusal(exit, refused.is_some_and(|refused| refused.load(Ordering::Relaxed))))
 }
 
 /// The worker of a supervisor that was killed sees that and settles; it is ended when it does not.
@@ -256,9 +261,6 @@ pub fn outlive(worker: super::state::ProcessId, grace: Duration) {
 
 /// Tells the result of a run that has it for good.
 fn tell_again(folder: &RunFolder, result: &RunResult, form: OutputForm) -> Exit {
-    if form == OutputForm::Events {
-        print_events(folder);
-    }
-    print_result(result, form);
-    result.exit()
+    let is_refused = form == OutputForm::Events && !print_events(folder);
+    with_refusal(print_result(result, form), is_refused)
 }

@@ -39,6 +39,7 @@ fn completed(report: Report, spec: &RunSpec, state: &RunState) -> Report {
 }
 
 /// Writes, prints and tells the result; without a form it is not printed. That a run goes on elsewhere is told to nobody.
+/// How the command ends.
 ///
 /// # Errors
 /// The folder cannot be written.
@@ -49,7 +50,7 @@ pub fn conclude(
     report: Report,
     signal: Option<Exit>,
     form: Option<OutputForm>,
-) -> Result<RunResult, FolderError> {
+) -> Result<Exit, FolderError> {
     let result = RunResult::new(spec, &state, completed(report, spec, &state), signal);
     // First the result, then the state: whoever sees the end finds the result.
     folder.write_result(&result)?;
@@ -57,11 +58,9 @@ pub fn conclude(
     state.supervisor = None;
     state.worker = None;
     folder.write_state(&state)?;
-    if let Some(form) = form {
-        print_result(&result, form);
-    }
+    let exit = form.map_or_else(|| result.exit(), |form| print_result(&result, form));
     if let Some(command) = spec.notify.as_ref().filter(|_| result.outcome != Outcome::TakenOver) {
         notify(command, folder, &result);
     }
-    Ok(result)
+    Ok(exit)
 }

@@ -4,14 +4,21 @@ use std::{
     fs::File,
     io::{self, Read as _, Seek as _, SeekFrom},
     path::PathBuf,
-    sync::mpsc::{Sender, channel},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+        mpsc::{Sender, channel},
+    },
     thread::{self, JoinHandle},
 };
 
 use super::{args::OutputForm, folder::RunFolder, result::RunResult};
 use crate::{
     actors::front::complain,
-    cli::run::{write_out, write_records},
+    cli::{
+        exit::Exit,
+        run::{write_out, write_records},
+    },
 };
 
 /// Copies the whole lines of a growing file to standard output, in a thread of its own: a reader that does not read
@@ -19,6 +26,7 @@ use crate::{
 pub struct EventCopy {
     wake: Sender<()>,
     thread: Option<JoinHandle<()>>,
+    refused: Arc<AtomicBool>,
 }
 
 impl EventCopy {
@@ -26,6 +34,8 @@ impl EventCopy {
     #[must_use]
     pub fn begin(path: PathBuf, from: u64) -> Self {
         let (wake, woken) = channel::<()>();
+        let refused = Arc::<AtomicBool>::default();
+        let told = refused.clone();
         let copy = move || {
             let mut at = from;
             let mut more = true;
@@ -35,14 +45,19 @@ impl EventCopy {
                 while woken.try_recv().is_ok() {}
                 if let Err(error) = copy_lines(&path, &mut at) {
                     // The run goes on: its events are in its folder.
-                    tracing::debug!(%error, "nobody reads the events");
+                    told.store(is_refused(&error), Ordering::Relaxed);
                     return;
                 }
             }
         };
         // Without the thread the events are in the folder alone.
         let thread = thread::Builder::new().name("events".into()).spawn(copy).ok();
-        Self { wake, thread }
+        Self { wake, thread, refused }
+    }
+
+    /// Becomes true when standard output takes no more, for another reason than that nobody reads it.
+    pub fn refused(&self) -> Arc<AtomicBool> {
+        self.refused.clone()
     }
 
     /// There may be more.
@@ -86,27 +101,37 @@ fn copy_lines(path: &std::path::Path, at: &mut u64) -> io::Result<()> {
     }
 }
 
-/// Prints all events of a run that has ended.
-pub fn print_events(folder: &RunFolder) {
-    if let Err(error) = copy_lines(&folder.file("events.jsonl"), &mut 0) {
-        tracing::debug!(%error, "nobody reads the events");
-    }
+/// Prints all events of a run that has ended; false when standard output does not take them.
+pub fn print_events(folder: &RunFolder) -> bool {
+    !copy_lines(&folder.file("events.jsonl"), &mut 0).is_err_and(|error| is_refused(&error))
 }
 
-/// Prints the result; what people should know goes to standard error.
-pub fn print_result(result: &RunResult, form: OutputForm) {
+/// Whether an error is one of standard output itself, which is told, and not that its reader went away.
+fn is_refused(error: &io::Error) -> bool {
+    if error.kind() == io::ErrorKind::BrokenPipe {
+        tracing::debug!(%error, "nobody reads on");
+        return false;
+    }
+    complain(&format!("Error: standard output cannot be written: {error}"));
+    true
+}
+
+/// How a command ends whose output was refused: that is a failure, unless there is a worse one.
+pub fn with_refusal(exit: Exit, is_refused: bool) -> Exit {
+    if is_refused && exit == Exit::Done { Exit::Failed } else { exit }
+}
+
+/// Prints the result; what people should know goes to standard error. How the command ends: a result that nobody can read is
+/// a failure, unless the run has a worse one.
+pub fn print_result(result: &RunResult, form: OutputForm) -> Exit {
     let text = match form {
         OutputForm::Json => serde_json::to_string(result).ok(),
         // What a run said that is not done is no answer.
         OutputForm::Text => result.answer.clone().filter(|_| !result.outcome.can_go_on()),
         OutputForm::Events => None,
     };
-    if let Some(text) = text.filter(|text| !text.is_empty())
-        && let Err(error) = write_out(&format!("{text}\n"))
-        && error.kind() != io::ErrorKind::BrokenPipe
-    {
-        complain(&format!("Error: standard output cannot be written: {error}"));
-    }
+    let written = text.filter(|text| !text.is_empty()).map_or(Ok(()), |text| write_out(&format!("{text}\n")));
+    let refused = written.is_err_and(|error| is_refused(&error));
     if !result.denied.is_empty() {
         let calls = if result.denied.len() == 1 { "call was" } else { "calls were" };
         complain(&format!("Warning: {} {calls} denied:", result.denied.len()));
@@ -119,4 +144,5 @@ pub fn print_result(result: &RunResult, form: OutputForm) {
     if let Some(resume) = &result.resume {
         complain(&format!("Go on with it: {resume}"));
     }
+    with_refusal(result.exit(), refused)
 }
