@@ -87,13 +87,14 @@ fn named(provider: Option<&str>, model: Option<&str>) -> Option<Server> {
     }
 }
 
-/// The models that count when the command line names none, and the scope.
+/// The models that count when the command line names none, the scope, and those of agents below the first one.
 fn named_elsewhere(args: &HiArgs, settings: &Settings, session_model: Option<&ModelRef>) -> Vec<String> {
     let mut names = args.model.scope.clone().or_else(|| settings.enabled_models()).unwrap_or_default();
     if args.model.pattern.is_none() {
         let models = [session_model.cloned(), settings.default_model()];
         names.extend(models.into_iter().flatten().map(|model| model.to_string()));
     }
+    names.extend(args.model.below.iter().cloned());
     names
 }
 

@@ -1,6 +1,7 @@
 //! Replacing a file at once: readers see the old contents or the new ones, never a part.
 
 use std::{
+    ffi::OsStr,
     fs,
     io::{self, Write},
     os::unix::fs::DirBuilderExt as _,
@@ -10,6 +11,9 @@ use std::{
 use serde_json::{Map, Value};
 
 use super::regular_file;
+
+/// How the names of files begin that are being written.
+const UNFINISHED: &str = ".tmp";
 
 /// Makes a folder, and those above it, that nobody else may look into. One that exists stays as it is.
 ///
@@ -63,6 +67,14 @@ pub fn create(file: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>)
     Ok(())
 }
 
+/// Whether a file is one that was being written when its process was killed, by its name.
+#[must_use]
+pub fn is_unfinished(file: &Path) -> bool {
+    let name = file.file_name().and_then(OsStr::to_str);
+    let random = name.and_then(|name| name.strip_prefix(UNFINISHED));
+    random.is_some_and(|random| random.len() == 6 && random.bytes().all(|byte| byte.is_ascii_alphanumeric()))
+}
+
 /// A temporary file in the folder of `target` with what `write` writes, on the disk.
 fn written_beside(
     target: &Path,
@@ -70,7 +82,7 @@ fn written_beside(
 ) -> io::Result<tempfile::NamedTempFile> {
     let folder = target.parent().ok_or_else(|| io::Error::other("the path has no folder"))?;
     let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
-    let temporary = tempfile::NamedTempFile::new_in(folder)?; // created with mode 0600
+    let temporary = tempfile::Builder::new().prefix(UNFINISHED).tempfile_in(folder)?; // created with mode 0600
     let mut writer = io::BufWriter::new(temporary);
     write(&mut writer)?;
     let temporary = writer.into_inner().map_err(io::IntoInnerError::into_error)?;

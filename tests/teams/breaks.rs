@@ -67,20 +67,20 @@ fn script(request: &Request) -> Reply {
 }
 
 /// Starts a team, or goes on with it.
-fn start(sandbox: &Sandbox, words: &[&str]) -> Child {
+pub fn start(sandbox: &Sandbox, words: &[&str]) -> Child {
     let mut command = sandbox.command(&[&["team", "run"], words].concat());
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
 }
 
-const FRESH: [&str; 3] = ["team.toml", "--out", "out"];
-const AGAIN: [&str; 2] = ["--resume", "out"];
+pub const FRESH: [&str; 3] = ["team.toml", "--out", "out"];
+pub const AGAIN: [&str; 2] = ["--resume", "out"];
 
 async fn kill(mut child: Child, signal: Signal) -> Option<i32> {
     kill_process(pid_of(&child), signal).unwrap();
     within("end", child.wait()).await.unwrap().code()
 }
 
-fn result(sandbox: &Sandbox) -> Value {
+pub fn result(sandbox: &Sandbox) -> Value {
     serde_json::from_str(&sandbox.read("out/result.json")).unwrap()
 }
 
@@ -168,7 +168,7 @@ async fn whenever_it_is_killed_a_team_that_is_gone_on_with_has_the_result_of_one
 }
 
 /// One agent after the other, each with one task.
-const TWO: &str = r#"
+pub const TWO: &str = r#"
 [team]
 name = "t"
 budget = { tokens = 120000 }
@@ -181,7 +181,7 @@ prompt = "A"
 prompt = "B after {{a.output}}"
 "#;
 
-fn is_of(request: &Request, letter: &str) -> bool {
+pub fn is_of(request: &Request, letter: &str) -> bool {
     request.texts("user").first().is_some_and(|text| text.starts_with(letter))
 }
 

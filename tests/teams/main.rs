@@ -6,6 +6,8 @@
 mod support;
 
 mod breaks;
+mod early;
+mod folder;
 
 use std::{fs, path::Path, process::Stdio};
 
@@ -185,6 +187,26 @@ async fn the_best_work_is_merged_into_the_folder_when_the_file_says_so() {
 }
 
 #[tokio::test]
+async fn changes_that_conflict_change_nothing_and_the_message_says_where_they_are() {
+    let sandbox = sandbox().await;
+    sandbox.write("a.txt", "old\n");
+    repository(&sandbox);
+    let write = json!({"calls": [{"name": "write", "arguments": {"path": "a.txt", "content": "new\n"}}]});
+    let there = sandbox.project.join("a.txt");
+    let verify = format!("echo other > {}", there.display());
+    let file = format!(
+        "[team]\nname = \"t\"\n[role.a]\nworktree = true\nmerge = true\nprompt = \"x\"\nverify = \"{verify}\"\n"
+    );
+    team(&sandbox, &file, &json!({"turns": [write, "done"]}));
+    let result = run(&sandbox, "team.toml", &[], 1).await;
+    let patch = result["agents"][0]["patch"].as_str().unwrap();
+    let message = result["message"].as_str().unwrap();
+    assert_eq!(message, format!("its changes could not be merged: conflicts in a.txt; the work is in {patch}"));
+    assert_eq!(sandbox.read("a.txt"), "other\n");
+    assert!(fs::read_to_string(patch).unwrap().contains("+new"));
+}
+
+#[tokio::test]
 async fn fc_095_a_worktree_where_there_is_no_repository_is_an_error_and_nothing_is_written_elsewhere() {
     let sandbox = sandbox().await;
     let write = json!({"calls": [{"name": "write", "arguments": {"path": "a.txt", "content": "new"}}]});
@@ -251,6 +273,9 @@ async fn each_limit_has_its_exit_code() {
         team(&sandbox, &file, &json!({"turns": turns}));
         let result = run(&sandbox, "team.toml", &[], code).await;
         assert_eq!((&result["outcome"], &result["limit"]), (&json!("limit"), &json!(limit)), "{result:#}");
+        // People know the team and its agents, and no "main".
+        let message = result["message"].as_str().unwrap();
+        assert!(!message.contains("main") && !message.contains("agent-"), "{message}");
     }
 }
 
@@ -339,7 +364,7 @@ async fn wrong_words_and_wrong_files_are_told_before_anything_is_made() {
     let example = "examples/teams/debate/team.toml";
     sandbox.write("tools.toml", "[team]\nname = \"t\"\n[role.a]\nprompt = \"x\"\ntools = [\"greb\"]\n");
     let table: [(&[&str], &str); 8] = [
-        (&["team", "check", "tools.toml"], "tools.toml: role.a.tools: there is no tool greb (did you mean grep?)"),
+        (&["team", "check", "tools.toml"], "tools.toml:5:1: role.a.tools: there is no tool greb (did you mean grep?)"),
         (&["team", "run", "none.toml"], "none.toml cannot be read"),
         (&["team", "run", "bad.toml"], "bad.toml:4:1: role.a.promt: unknown field (did you mean prompt?)"),
         (&["team", "check", "bad.toml"], "bad.toml:4:1: role.a.promt: unknown field (did you mean prompt?)"),

@@ -71,6 +71,8 @@ pub struct ModelChoice {
     pub thinking: Option<ThinkingLevel>,
     /// `--models`: patterns of the models to choose from.
     pub scope: Option<Vec<String>>,
+    /// Models that agents below the first one use: the servers of this machine among them are looked for. No flag says so.
+    pub below: Vec<String>,
 }
 
 /// What the command line says about tools.
@@ -331,6 +333,7 @@ fn model_choice(flags: ModelFlags, errors: &mut Vec<ArgError>, warnings: &mut Ve
         api_key: flags.api_key.filter(|key| !key.expose().is_empty()),
         thinking,
         scope: flags.models.map(|list| list.0),
+        below: Vec::new(),
     };
     if let (Some(provider), None) = (&choice.provider, &choice.pattern) {
         errors.push(ArgError::ProviderWithoutModel(provider.clone()));

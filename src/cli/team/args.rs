@@ -24,12 +24,13 @@ run    has the agents of a team file work, and writes a folder with their sessio
                       --pool NAME and --nats-… as with `troupe run`; docs/workers.md
   --resume DIR        go on with a run that was broken off, from its folder; one that has ended tells its result again
   The other flags are those of the agent: --model, --thinking, --sandbox, --permissions and so on; `troupe --help` lists
-  them. --model and --thinking hold for all roles, whatever the file says.
+  them. --model and --thinking hold for all roles, whatever the file says. `troupe top` and `troupe attach` see
+  the team unless --no-control says otherwise.
 check  reads a file and says what is wrong with it, or how the work flows
 compare  prints results beside each other: folders of runs or of repeated runs
 
 Exit codes of run: 0 done, 1 a step failed, 2 wrong words or a wrong file, 10 limit of turns, 11 of tokens, cost or agents,
-12 of time, 130 and 143 stopped by a signal. docs/teams.md describes the file.";
+12 of time, 129, 130, 131 and 143 stopped by a signal. docs/teams.md describes the file.";
 
 /// `troupe team` with its arguments.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -4,9 +4,11 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
+use super::{models::Look, source::Source};
 use crate::{
     actors::team::file::{ItemSource, Judge, Pattern, PatternKind, Role, Spread, TeamFile},
     cli::{
+        env::Environment,
         exit::Exit,
         run::{fail, print},
         setup,
@@ -16,9 +18,12 @@ use crate::{
 };
 
 /// Reads a file and prints what it says.
-pub(super) fn run(file: &Path, json: bool, extensions: &ExtensionRegistry) -> Exit {
-    let read = TeamFile::read(file).map_err(|error| error.to_string());
-    let team = match read.and_then(|team| tools(&team, file, extensions).map(|()| team)) {
+pub(super) fn run(environment: &Environment, file: &Path, json: bool, extensions: &ExtensionRegistry) -> Exit {
+    let team = Source::read(file).and_then(|source| {
+        let team = source.team()?;
+        source.check(environment, &team, Look::File, extensions).map(|()| team)
+    });
+    let team = match team {
         Ok(team) => team,
         Err(problem) => {
             fail(&problem);
@@ -32,7 +37,7 @@ pub(super) fn run(file: &Path, json: bool, extensions: &ExtensionRegistry) -> Ex
 }
 
 /// Whether all tools that roles name are there.
-pub(super) fn tools(team: &TeamFile, file: &Path, extensions: &ExtensionRegistry) -> Result<(), String> {
+pub(super) fn tools(source: &Source, team: &TeamFile, extensions: &ExtensionRegistry) -> Result<(), String> {
     let tools = setup::all_tools(extensions);
     let known: Vec<&str> = tools.names().collect();
     for role in &team.roles {
@@ -41,7 +46,7 @@ pub(super) fn tools(team: &TeamFile, file: &Path, extensions: &ExtensionRegistry
             || format!("; expected some of {}", known.join(", ")),
             |near| format!(" (did you mean {near}?)"),
         );
-        return Err(format!("{}: role.{}.tools: there is no tool {stranger}{near}", file.display(), role.name));
+        return Err(source.fault(team, &role.name, "tools", &format!("there is no tool {stranger}{near}")));
     }
     Ok(())
 }

@@ -9,7 +9,7 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 
-use super::results;
+use super::{results, texts::Texts};
 use crate::{protocol::time::Millis, store::regular_file};
 
 /// The file's name.
@@ -41,6 +41,9 @@ pub(super) struct RunRecord {
     pub repeat: Option<u64>,
     /// When it began, ISO-8601.
     pub started_at: String,
+    /// The files that it depends on, as they were then.
+    #[serde(default)]
+    pub texts: Texts,
 }
 
 impl RunRecord {

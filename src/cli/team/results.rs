@@ -20,11 +20,12 @@ use crate::{
     store::{paths::create_private_dir, regular_file, replace},
 };
 
-/// Makes the folder of a result, which must not hold anything yet.
+/// Makes the folder of a result, which must not hold anything yet. Files that were being written when a process was killed
+/// are nothing.
 pub(super) fn make(folder: &Path) -> Result<(), String> {
     match fs::read_dir(folder) {
         Ok(mut entries) => {
-            if entries.next().is_some() {
+            if entries.any(|entry| !entry.is_ok_and(|entry| replace::is_unfinished(&entry.path()))) {
                 return Err(format!("{} holds files already; name another folder with --out", folder.display()));
             }
         }

@@ -14,9 +14,12 @@ use tokio::time::timeout;
 use super::{
     args::RunArgs,
     away::Away,
-    check,
+    models::{self, Look, player},
     record::{RunRecord, last_written},
+    report::{Place, is_signal, report, report_all},
     results,
+    source::Source,
+    texts::{COPY, Texts},
 };
 use crate::{
     actors::{
@@ -25,8 +28,7 @@ use crate::{
             driver::{TeamFactory, TeamRun},
             file::{Role, TeamFile},
             plan::{Given, Outcome},
-            result::{TeamResult, summary::Summary},
-            template::shown,
+            result::TeamResult,
         },
     },
     cli::{
@@ -35,19 +37,15 @@ use crate::{
         env::Environment,
         exit::Exit,
         mode::{Mode, Terminals},
-        notices,
         paths::absolute,
-        run::{fail, give_flags, print, warn},
+        run::{fail, give_flags, warn},
         runs::args::without_key,
         session,
         start::{self, StartError},
     },
     extensions::ExtensionRegistry,
     protocol::time::{iso, now_ms},
-    providers::{
-        catalogue::{SCRIPT, TROUPE},
-        credentials::settle,
-    },
+    providers::credentials::settle,
     store::{
         paths::create_private_dir,
         regular_file,
@@ -74,10 +72,10 @@ impl From<StartError> for Refusal {
 
 /// A team that can be run.
 pub(super) struct Prepared {
-    pub file: PathBuf,
-    pub text: String,
+    pub source: Source,
     pub team: Arc<TeamFile>,
     pub inputs: BTreeMap<String, String>,
+    pub texts: Texts,
     /// The flags of the agents as they were given.
     pub words: Vec<String>,
     pub flags: HiArgs,
@@ -94,12 +92,11 @@ pub(super) fn run(environment: &Environment, args: &RunArgs, extensions: &Extens
         match args.repeat {
             None => {
                 let (result, exit) = runs.begun(&folder, args.seed)?;
-                report(&result, &folder, args.json)?;
-                Ok(exit)
+                report(&result, exit, &runs.place(&folder))
             }
             Some(times) => {
                 runs.keep(&runs.record(&folder, args.seed, Some(times)))?;
-                report_all(&folder, times, args.seed, args.json, |own, seed| runs.begun(own, seed))
+                report_all(&runs.place(&folder), times, args.seed, |own, seed| runs.begun(own, seed))
             }
         }
     }))
@@ -119,15 +116,18 @@ pub(super) fn ended(result: Result<Exit, Refusal>) -> Exit {
 
 fn prepare(environment: &Environment, args: &RunArgs, extensions: &ExtensionRegistry) -> Result<Prepared, Refusal> {
     let file = absolute(&args.file, &environment.cwd, environment.home.as_deref());
-    let text = regular_file::read_to_string(&file)
-        .map_err(|error| Refusal::Usage(format!("{} cannot be read: {error}", file.display())))?;
-    let team = TeamFile::parse(&file, text.clone()).map_err(|error| Refusal::Usage(error.to_string()))?;
-    check::tools(&team, &file, extensions).map_err(Refusal::Usage)?;
+    let source = Source::read(&file).map_err(Refusal::Usage)?;
+    let team = source.team().map_err(Refusal::Usage)?;
     let inputs = inputs(&team, args, environment).map_err(Refusal::Usage)?;
+    source.check_inputs(&team, &inputs).map_err(Refusal::Usage)?;
     let (away, words) = Away::take(&args.flags).map_err(Refusal::Usage)?;
     let flags = flags(environment, &words, extensions)?;
+    source.check(environment, &team, Look::Run(&flags, away.as_ref()), extensions).map_err(Refusal::Usage)?;
+    // What is named on the command line is where agents work, which may be elsewhere.
+    let script = flags.script.as_deref().filter(|_| away.is_none());
+    let texts = Texts::of(&source.text, &team, script).map_err(Refusal::Usage)?;
     start::prepare(environment, &flags)?;
-    Ok(Prepared { file, text, team: Arc::new(team), inputs, words, flags, away })
+    Ok(Prepared { source, team: Arc::new(team), inputs, texts, words, flags, away })
 }
 
 /// What the user gave, with the file's defaults.
@@ -162,67 +162,6 @@ fn inputs(team: &TeamFile, args: &RunArgs, environment: &Environment) -> Result<
     Ok(inputs)
 }
 
-/// Prints the result of a run.
-pub(super) fn report(result: &TeamResult, folder: &Path, json: bool) -> Result<(), Refusal> {
-    if json {
-        let text = serde_json::to_string_pretty(result).map_err(StartError::of)?;
-        print(&format!("{text}\n"));
-        return Ok(());
-    }
-    if result.is_done() {
-        print(&format!("{}\n", shown(&result.output).trim_end()));
-    } else {
-        fail(&told(result));
-    }
-    notices::tell(&format!("results: {}", folder.display()));
-    Ok(())
-}
-
-/// Several runs in folders below `folder`, each carried out by `play`; they are compared.
-pub(super) fn report_all(
-    folder: &Path,
-    times: u64,
-    first_seed: u64,
-    json: bool,
-    play: impl Fn(&Path, u64) -> Result<(TeamResult, Exit), Refusal>,
-) -> Result<Exit, Refusal> {
-    let (mut all, mut exit) = (Vec::new(), Exit::Done);
-    for number in 1..=times {
-        let own = folder.join(format!("run-{number}"));
-        let (result, ended) = play(&own, first_seed.saturating_add(number - 1))?;
-        all.push((own.display().to_string(), result));
-        let stopped = is_signal(ended);
-        if ended != Exit::Done && (exit == Exit::Done || stopped) {
-            exit = ended;
-        }
-        if stopped {
-            break;
-        }
-    }
-    let summary = Summary::of(&all);
-    results::write_json(&folder.join("summary.json"), &summary).map_err(StartError::Failed)?;
-    if json {
-        let text = serde_json::to_string_pretty(&summary).map_err(StartError::of)?;
-        print(&format!("{text}\n"));
-    } else {
-        print(&summary.table());
-        notices::tell(&format!("results: {}", folder.display()));
-    }
-    Ok(exit)
-}
-
-fn is_signal(exit: Exit) -> bool {
-    matches!(exit, Exit::Interrupted | Exit::Terminated | Exit::HungUp | Exit::Quit)
-}
-
-fn told(result: &TeamResult) -> String {
-    let step = result.step.as_ref().map_or(String::new(), |step| format!(" in {step}"));
-    match result.outcome.as_str() {
-        "limit" => format!("a limit was reached: {}", result.message),
-        outcome => format!("the team {outcome}{step}: {}", result.message),
-    }
-}
-
 /// The folder of the results.
 fn folder(environment: &Environment, args: &RunArgs, name: &str) -> PathBuf {
     if let Some(out) = &args.out {
@@ -242,12 +181,17 @@ pub(super) struct Runs<'a> {
 }
 
 impl Runs<'_> {
+    /// Where results are, as they are told.
+    pub fn place(&self, folder: &Path) -> Place {
+        Place { folder: folder.to_owned(), json: !self.is_told, is_away: self.prepared.away.is_some() }
+    }
+
     /// What is run in a folder.
     fn record(&self, folder: &Path, seed: u64, repeat: Option<u64>) -> RunRecord {
-        let Prepared { file, inputs, words, .. } = self.prepared;
+        let Prepared { source, inputs, words, texts, .. } = self.prepared;
         RunRecord {
             version: env!("CARGO_PKG_VERSION").to_owned(),
-            file: file.clone(),
+            file: source.file.clone(),
             cwd: self.environment.cwd.clone(),
             folder: folder.to_owned(),
             flags: without_key(words),
@@ -256,13 +200,15 @@ impl Runs<'_> {
             seed,
             repeat,
             started_at: iso(now_ms()),
+            texts: texts.clone(),
         }
     }
 
-    /// Writes what is run into its folder.
-    fn keep(&self, record: &RunRecord) -> Result<(), StartError> {
-        results::write_text(&record.folder.join("team.toml"), &self.prepared.text).map_err(StartError::Failed)?;
-        record.write().map_err(StartError::Failed)
+    /// Writes what is run into its folder; the record comes first, as whoever has it can go on.
+    pub fn keep(&self, record: &RunRecord) -> Result<(), StartError> {
+        record.write().map_err(StartError::Failed)?;
+        let copy = record.folder.join(COPY);
+        results::write_text(&copy, &self.prepared.source.text).map_err(StartError::Failed)
     }
 
     /// Begins a run in a folder and carries it out.
@@ -293,8 +239,7 @@ impl Runs<'_> {
         let mut flags = flags.clone();
         run.is_told = self.is_told;
         run.broken_at = last_written(&sessions);
-        // The player of scripts is no model that would hold for all: each role has its own script.
-        run.model = flags.model.pattern.clone().filter(|model| *model != player());
+        run.model = models::for_all(&flags);
         run.thinking = flags.model.thinking;
         root(&mut flags, team, folder);
         let run = Arc::new(run);
@@ -400,16 +345,14 @@ pub(super) fn flags(
     Ok(flags)
 }
 
-/// The model that plays scripts.
-fn player() -> String {
-    format!("{TROUPE}/{SCRIPT}")
-}
-
 /// What the root agent begins with. It is never asked anything, but those below it take over what they do not say.
 fn root(flags: &mut HiArgs, team: &TeamFile, folder: &Path) {
     flags.session = SessionChoice::Open(SessionTarget::Path(folder.join("sessions").join("team.jsonl")));
     if !folder.join("sessions").join("team.jsonl").exists() {
         flags.name = Some(format!("Team {}", team.name));
+    }
+    if models::for_all(flags).is_none() {
+        flags.model.below = team.roles.iter().filter_map(|role| role.model.clone()).collect();
     }
     let script = team.roles.iter().find_map(|role: &Role| role.script.clone());
     if flags.model.pattern.is_none() && flags.model.provider.is_none() {
