@@ -2,10 +2,12 @@
 
 use std::{path::Path, sync::Arc};
 
+use rustix::process::{Signal, getpid, kill_process};
 use tokio::sync::watch;
 
 use super::args::HiArgs;
 use crate::actors::{
+    address::Recipient,
     front::control::{
         Offered, service,
         socket::{SocketFile, listen},
@@ -18,7 +20,14 @@ use crate::actors::{
 #[must_use]
 pub fn offered_of(front: &'static str, run: Option<String>, agent: Arc<AgentShared>) -> Offered {
     // The receiver keeps the last value, also without its sender.
-    Offered { front, run, agent: watch::channel(agent).1 }
+    Offered { front, run, agent: watch::channel(agent).1, end: None }
+}
+
+/// What is offered of a team: its agent in front is never asked anything, and a stop ends the team as a signal does.
+#[must_use]
+pub fn offered_of_team(agent: Arc<AgentShared>) -> Offered {
+    let end = Recipient::from_fn(|()| kill_process(getpid(), Signal::TERM).is_ok());
+    Offered { end: Some(end), ..offered_of("team", None, agent) }
 }
 
 /// What flags and settings say about the socket; `by_default` counts when they say nothing.

@@ -165,7 +165,7 @@ async fn serve(
             let ask_trust = (!left_out.is_empty()).then_some(left_out);
             let screens = ScreenFactory::new(base.clone(), shared, FirstWords { prompts, command, ask_trust });
             let memory = screens.memory();
-            let offered = Offered { front: "terminal", run: None, agent: memory.front() };
+            let offered = Offered { front: "terminal", run: None, agent: memory.front(), end: None };
             let offered = is_wanted(&base.args, &memory.agent(), true).then_some(offered);
             let ended = run_offered(base, observers, Arc::new(screens), offered).await;
             if let Some(words) = memory.last_words().filter(|_| ended.is_ok()) {

@@ -12,7 +12,7 @@ pub struct Supervision {
     pub pid: u32,
     /// The program's version.
     pub version: String,
-    /// Who gives the agents work: `terminal`, `run`.
+    /// Who gives the agents work: `terminal`, `run`, `team`.
     pub front: String,
     /// The run that it is the worker of.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -8,6 +8,7 @@ mod support;
 mod breaks;
 mod early;
 mod folder;
+mod outside;
 
 use std::{fs, path::Path, process::Stdio};
 

@@ -34,6 +34,7 @@ use crate::{
     cli::{
         args::{self, HiArgs, SessionChoice, SessionTarget, Task},
         base::{self, Base},
+        control::{is_wanted, offered_of_team},
         env::Environment,
         exit::Exit,
         mode::{Mode, Terminals},
@@ -270,7 +271,9 @@ impl Runs<'_> {
             let root = base.agent(chosen, (settings, project)).await?.shared;
             let observers = root.config.observers.clone();
             self.send_away(&run, &root, model, script).await?;
-            let exit = start::run_front(&base, observers, Arc::new(TeamFactory { root, run: run.clone() })).await;
+            let offered = is_wanted(&base.args, &root, true).then(|| offered_of_team(root.clone()));
+            let team = Arc::new(TeamFactory { root, run: run.clone() });
+            let exit = start::run_offered(&base, observers, team, offered).await;
             if let Some(elsewhere) = run.elsewhere.get() {
                 // A team that a signal ended has no more use for them; one that is over has stopped them.
                 drop(timeout(LAST_STOP, elsewhere.stop_all()).await);

@@ -69,3 +69,12 @@ pub fn is_allowed(command: &RpcCommand) -> bool {
         | RpcCommand::NavigateTree(_) => false,
     }
 }
+
+/// Whether a command gives the agent in front something to do.
+#[must_use]
+pub fn is_message(command: &RpcCommand) -> bool {
+    matches!(
+        command,
+        RpcCommand::Prompt { .. } | RpcCommand::Steer { .. } | RpcCommand::FollowUp { .. } | RpcCommand::Compact { .. }
+    )
+}

@@ -18,7 +18,10 @@ use tokio::{
 use tokio_stream::StreamExt as _;
 use tokio_util::sync::CancellationToken;
 
-use super::{Offered, allowed::is_allowed};
+use super::{
+    Offered,
+    allowed::{is_allowed, is_message},
+};
 use crate::{
     actors::{
         fleet::Family,
@@ -42,6 +45,10 @@ use crate::{
 const LINE: u64 = 32 << 20;
 /// Bytes of a long answer that are held at once.
 const BLOCK: usize = 64 << 10;
+
+/// What is told to whoever writes to the agent in front of a team.
+const NO_MESSAGES: &str =
+    "nobody works with this agent: write to one below it, by `send_agent` with its id. /stop stops all.";
 
 /// What the worker needs.
 pub struct ConnectionWork {
@@ -173,7 +180,19 @@ impl Served {
                 let text = format!("`{name}` is not for the control socket: whoever works with the agent does that.");
                 self.respond(&Response::failed(id, name, text)).await
             }
-            Incoming::Request(Request { id, command }) => self.request(id, command).await,
+            Incoming::Request(Request { id, command }) => match self.offered.end.clone() {
+                Some(_) if is_message(&command) => {
+                    self.respond(&Response::failed(id, command.name(), NO_MESSAGES.to_owned())).await
+                }
+                Some(end) if matches!(command, RpcCommand::Abort) => {
+                    let response = match end.deliver(()) {
+                        true => Response::done(id, command.name(), None),
+                        false => Response::failed(id, command.name(), "it cannot be stopped".to_owned()),
+                    };
+                    self.respond(&response).await
+                }
+                _ => self.request(id, command).await,
+            },
         }
     }
 

@@ -30,7 +30,7 @@ use self::{
 };
 use crate::{
     actors::{
-        address::Addr,
+        address::{Addr, Recipient},
         runtime::Service,
         shared::AgentShared,
         spawn::{ended, spawn, spawn_worker},
@@ -46,12 +46,15 @@ const AGAIN: Duration = Duration::from_millis(200);
 /// The process as those who connect see it.
 #[derive(Clone)]
 pub struct Offered {
-    /// Who gives the agents work: `terminal`, `run`.
+    /// Who gives the agents work: `terminal`, `run`, `team`.
     pub front: &'static str,
     /// The run that it is the worker of.
     pub run: Option<String>,
     /// The agent in front. Another one may take its place.
     pub agent: watch::Receiver<Arc<AgentShared>>,
+    /// Ends all that the process does, in order. For a process whose agent in front is never asked anything: it takes no
+    /// messages, and a stop is one of all.
+    pub end: Option<Recipient<()>>,
 }
 
 impl Offered {

@@ -58,11 +58,15 @@ struct Offering {
 }
 
 async fn offering(parts: Parts) -> Offering {
+    offering_with(parts, None).await
+}
+
+async fn offering_with(parts: Parts, end: Option<Recipient<()>>) -> Offering {
     let bench = parts.start().await;
     let dir = tempfile::tempdir().unwrap();
     let (file, listener) = socket::listen(dir.path()).unwrap();
     let (agents, agent) = watch::channel(bench.shared.clone());
-    let offered = Offered { front: "test", run: Some("nightly".into()), agent };
+    let offered = Offered { front: "test", run: Some("nightly".into()), agent, end };
     let (root, _told) = inbox::<()>().await;
     let control = spawn("Control", "", Control, (listener, offered), root.actor().get_cell()).await.unwrap();
     Offering { bench, control, agents, file, _dir: dir }
@@ -105,6 +109,20 @@ async fn a_client_prompts_and_is_told_of_events_before_the_answer_that_follows_t
     client.ask(json!({"type": "subscribe", "events": false})).await;
     client.say(json!({"id": 3, "type": "prompt", "message": "again"})).await;
     assert_eq!(client.record().await.unwrap()["id"], 3);
+}
+
+#[tokio::test]
+async fn where_nobody_works_with_the_agent_in_front_it_takes_no_messages_and_a_stop_ends_all() {
+    let (ends, mut ended) = tokio::sync::mpsc::unbounded_channel();
+    let offering = offering_with(answering(), Some(Recipient::from_fn(move |()| ends.send(()).is_ok()))).await;
+    let mut client = offering.connect().await;
+    for kind in ["prompt", "steer", "follow_up"] {
+        let refused = client.ask(json!({"type": kind, "message": "hello"})).await;
+        assert!(refused["error"].as_str().unwrap().contains("write to one below it"), "{refused}");
+    }
+    assert_eq!(client.ask(json!({"type": "get_state"})).await["success"], true);
+    assert_eq!(client.ask(json!({"type": "abort"})).await["success"], true);
+    within("end", ended.recv()).await.unwrap();
 }
 
 #[tokio::test]
