@@ -58,3 +58,22 @@ async fn no_socket_is_offered_when_the_flags_say_so() {
     gate.open();
     assert_eq!(end(team).await.code, Some(0));
 }
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn what_commands_leave_running_ends_with_the_team() {
+    let sandbox = Sandbox::new(|request: &Request| match request.results().is_empty() {
+        true => calls([call("bash", json!({"command": "setsid nohup sleep 600 >/dev/null 2>&1 & echo $! > daemon"}))]),
+        false => text("done"),
+    })
+    .await;
+    let team = "[team]\nname = \"t\"\n[role.a]\nmodel = \"mock/m1\"\nprompt = \"A\"\n\
+                verify = \"setsid nohup sleep 601 >/dev/null 2>&1 & echo $! > checker\"\n";
+    sandbox.write("team.toml", team);
+    let finished = end(start(&sandbox, &FRESH)).await;
+    assert_eq!(finished.code, Some(0), "{}", finished.stderr);
+    for file in ["daemon", "checker"] {
+        let stat = std::fs::read_to_string(format!("/proc/{}/stat", sandbox.read(file).trim()));
+        assert!(stat.is_err() || stat.is_ok_and(|stat| stat.contains(" Z ")), "{file} runs on");
+    }
+}

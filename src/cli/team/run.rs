@@ -40,7 +40,10 @@ use crate::{
         mode::{Mode, Terminals},
         paths::absolute,
         run::{fail, give_flags, warn},
-        runs::args::without_key,
+        runs::{
+            args::without_key,
+            descendants::{adopt_orphans, end_all},
+        },
         session,
         start::{self, StartError},
     },
@@ -264,6 +267,8 @@ impl Runs<'_> {
         let (mut settings, project) = base::project_of(environment, Mode::Print, flags.trust, &chosen.cwd, extensions)?;
         limit(&mut settings, &run.team);
         let (model, script) = (flags.model.pattern.clone(), flags.script.clone());
+        // What commands leave behind is below this process, and ends with the team.
+        adopt_orphans();
         let runtime = start::async_runtime()?;
         let exit = runtime.block_on(async {
             let base = Base::open(environment, flags, extensions, &settings, Some(&chosen), Mode::Print).await?;
@@ -284,6 +289,7 @@ impl Runs<'_> {
             exit
         });
         runtime.shutdown_background();
+        end_all();
         exit
     }
 
