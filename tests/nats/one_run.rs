@@ -33,6 +33,11 @@ async fn a_run_on_a_worker_ends_as_one_of_this_machine_does() {
     let logged = stage.runs(&["logs", ID, "-f"]).await.stdout;
     assert!(logged.contains("worker a"), "{logged}");
 
+    let fetched = stage.runs(&["fetch", ID, "brought"]).await;
+    assert_eq!((fetched.code, fetched.stdout.lines().count()), (Some(0), 1), "{}", fetched.stderr);
+    let shown = stage.sandbox.command(&["--export", fetched.stdout.trim(), "out.html"]).output().await.unwrap();
+    assert!(shown.status.success(), "{shown:?}");
+    assert_eq!(stage.runs(&["fetch", ID, "brought"]).await.code, Some(2), "it is there");
     let removed = stage.runs(&["remove", "--ended"]).await;
     assert_eq!((removed.code, removed.stderr.as_str()), (Some(0), "The run r1 is removed.\n"));
     assert_eq!(stage.runs(&["show", ID]).await.code, Some(2));

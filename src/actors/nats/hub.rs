@@ -6,7 +6,7 @@ use async_nats::{
     Client,
     jetstream::{
         self,
-        context::CreateStreamErrorKind,
+        context::{CreateStreamError, CreateStreamErrorKind},
         object_store,
         stream::{Config, DiscardPolicy, RetentionPolicy, StorageType, Stream},
     },
@@ -18,8 +18,14 @@ use super::{NatsAddress, NatsError, connect::connect, link::Link, names::Names};
 const ANSWER: Duration = Duration::from_secs(3);
 /// How long events are kept.
 const EVENTS_AGE: Duration = Duration::from_secs(7 * 24 * 3600);
-/// How many bytes of events are kept, of all runs together.
+/// How many bytes of events are kept, of all runs together. The server sets them aside; where there is less room, it is asked
+/// for a quarter, and again, down to the least.
 const EVENTS_BYTES: i64 = 1 << 30;
+/// The least.
+const LEAST_EVENTS_BYTES: i64 = 16 << 20;
+/// Error codes of a stream for which there is no room on the server, or in the account: `JSAccountResourcesExceededErr`,
+/// `JSInsufficientResourcesErr`, `JSStorageResourcesExceededErr`, `JSStreamMaxStreamBytesExceeded`.
+const NO_ROOM: [u64; 4] = [10_002, 10_023, 10_047, 10_122];
 /// Error codes of servers and accounts without JetStream: `JSNotEnabledErr`, `JSNotEnabledForAccountErr`.
 const NO_JETSTREAM: [u64; 2] = [10_076, 10_039];
 /// The error code of a stream that is there with another configuration: `JSStreamNameExistErr`.
@@ -122,6 +128,10 @@ impl fmt::Debug for Hub {
     }
 }
 
+fn has_no_room(error: &CreateStreamError) -> bool {
+    matches!(error.kind(), CreateStreamErrorKind::JetStream(error) if NO_ROOM.contains(&error.error_code().0))
+}
+
 /// Makes what is missing.
 struct Making<'a> {
     jetstream: &'a jetstream::Context,
@@ -137,7 +147,7 @@ impl Making<'_> {
         self.stream(Config { retention: RetentionPolicy::WorkQueue, ..self.config(names.jobs(), subjects("jobs")) })
             .await?;
         self.stream(self.config(names.log(), subjects("log"))).await?;
-        self.stream(Config {
+        self.events(Config {
             max_age: EVENTS_AGE,
             max_bytes: EVENTS_BYTES,
             discard: DiscardPolicy::Old,
@@ -171,6 +181,17 @@ impl Making<'_> {
             allow_rollup: true,
             deny_delete: true,
             ..self.config(name, vec![subjects])
+        }
+    }
+
+    /// Makes the stream of events as large as there is room for it.
+    async fn events(&self, mut config: Config) -> Result<(), NatsError> {
+        loop {
+            match self.jetstream.get_or_create_stream(config.clone()).await {
+                Err(error) if has_no_room(&error) && config.max_bytes > LEAST_EVENTS_BYTES => config.max_bytes /= 4,
+                // What else is wrong is told as that of any stream.
+                _ => return self.stream(config).await.map(drop),
+            }
         }
     }
 

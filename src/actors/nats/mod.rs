@@ -36,7 +36,7 @@ mod tests;
 mod wire;
 
 pub use self::{
-    address::NatsAddress,
+    address::{DEFAULT_PREFIX, NatsAddress},
     control::{Requests, RunRequest},
     error::NatsError,
     events::{EventSink, Events},

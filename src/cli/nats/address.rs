@@ -5,7 +5,7 @@ use super::{
     flags::{NatsFlags, URL_VARIABLE, word},
 };
 use crate::{
-    actors::nats::{Hub, Limits, NatsAddress},
+    actors::nats::{DEFAULT_PREFIX, Hub, Limits, NatsAddress},
     cli::{env::Environment, paths, start::async_runtime},
 };
 
@@ -43,6 +43,25 @@ pub struct Client {
     pub hub: Hub,
     /// The server as it may be shown.
     pub shown: String,
+    /// What is typed behind `--on` to get there, in commands that people are told. Files with secrets are everybody's own.
+    pub typed: String,
+}
+
+impl Client {
+    /// A client with this connection to the server at `address`.
+    #[must_use]
+    pub fn new(hub: Hub, address: &NatsAddress) -> Self {
+        Self { hub, shown: address.shown(), typed: typed(address) }
+    }
+}
+
+/// Where the server is, as people type it.
+fn typed(address: &NatsAddress) -> String {
+    let servers = address.shown().replace(", ", ",");
+    match address.prefix.as_str() {
+        DEFAULT_PREFIX => servers,
+        prefix => format!("{servers} --nats-prefix {prefix}"),
+    }
 }
 
 /// Runs `work` with a connection to the server of these flags.
@@ -58,7 +77,7 @@ pub fn with_client<T>(
     let runtime = async_runtime().map_err(|error| OnError::System(error.to_string()))?;
     let done = runtime.block_on(async {
         let hub = Hub::connect(&address, "troupe", Limits::default()).await?;
-        work(Client { hub, shown: address.shown() }).await
+        work(Client::new(hub, &address)).await
     });
     // A thread that writes to a pipe that nobody reads does not hold up the end.
     runtime.shutdown_background();

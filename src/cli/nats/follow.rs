@@ -41,7 +41,7 @@ const AWAY: Duration = Duration::from_secs(3);
 pub async fn follow(client: &Client, request: Requested, form: OutputForm) -> Result<Exit, OnError> {
     let Requested { submitted, is_fresh, .. } = request;
     let (hub, run, number) = (&client.hub, submitted.spec.id.clone(), submitted.number);
-    let on = &client.shown;
+    let on = &client.typed;
     complain(&format!(
         "Run {run}: `troupe runs logs -f {run} --on {on}` shows it, `troupe runs stop {run} --on {on}` stops it."
     ));
@@ -62,11 +62,11 @@ pub async fn follow(client: &Client, request: Requested, form: OutputForm) -> Re
             standing = standings.next() => waiting.tell(&standing.unwrap_or_default()),
             signal = signals.next() => {
                 if is_stopped {
-                    complain(&format!("The run goes on. `troupe runs stop {run} --on {on}` stops it."));
+                    complain(&format!("The run settles there. `troupe runs show {run} --on {on}` tells how it ended."));
                     return Ok(signal);
                 }
                 is_stopped = true;
-                complain("Stopping: the agent settles. A second signal leaves the run alone.");
+                complain("Stopping: the agent settles. A second signal does not wait for it.");
                 if let Err(error) = stop(client, &submitted, signal).await {
                     complain(&format!("Error: the run cannot be stopped: {error}"));
                 }

@@ -1,5 +1,7 @@
 //! `troupe runs … --on`.
 
+use std::path::Path;
+
 use serde_json::{Map, json};
 
 use super::{
@@ -8,24 +10,29 @@ use super::{
     flags::NatsFlags,
     followed::Followed,
     record::{Ended, Note, RESULT, SPEC, Submitted, Term, standing},
-    stop::stop,
+    stop::{Stopping, stop},
 };
 use crate::{
-    actors::{front::complain, nats::Events},
+    actors::{
+        front::complain,
+        nats::{Events, SessionLog},
+    },
     cli::{
         env::Environment,
         exit::Exit,
+        paths,
         run::{fail, print, write_out},
         runs::{
             args::{Removal, RunsCommand},
             begin,
-            folder::pick,
+            folder::{FolderError, pick},
             list::{self, Told},
             manage::told,
         },
     },
     extensions::ExtensionRegistry,
     protocol::time::iso,
+    store::paths::create_private_dir,
 };
 
 /// Carries the command out.
@@ -71,6 +78,11 @@ fn manage(
             stop_run(&client, &run).await
         }
         RunsCommand::Remove(removal) => remove(&client, removal).await,
+        RunsCommand::Fetch { id, dir } => {
+            let run = find(&client, &id).await?;
+            let dir = paths::absolute(&dir, &environment.cwd, environment.home.as_deref());
+            fetch(&client, &run, &dir).await
+        }
         // Above.
         RunsCommand::Resume { .. } => Ok(Exit::Done),
     })
@@ -81,7 +93,12 @@ fn manage(
 /// # Errors
 /// There is none, or there are several.
 pub async fn find(client: &Client, id: &str) -> Result<String, OnError> {
-    Ok(pick(&client.hub.runs(SPEC).await?, id)?)
+    pick(&client.hub.runs(SPEC).await?, id).map_err(|error| match error {
+        FolderError::Unknown(id) => {
+            OnError::Usage(format!("There is no run {id} there. `troupe runs list --on {}` shows all.", client.typed))
+        }
+        error => error.into(),
+    })
 }
 
 /// A run with what the server knows of it; none when it is gone.
@@ -190,13 +207,31 @@ async fn remove(client: &Client, removal: Removal) -> Result<Exit, OnError> {
         let result = match has_ended(client, &run).await? {
             true => client.hub.forget(&run).await.map_err(|error| format!("the run {run} cannot be removed: {error}")),
             false => {
-                let on = &client.shown;
+                let on = &client.typed;
                 Err(format!("the run {run} has not ended: `troupe runs stop {run} --on {on}` ends it."))
             }
         };
         removed.push((run, result));
     }
     Ok(told(removed))
+}
+
+/// Brings the sessions of a run into a new folder, and prints where they are.
+async fn fetch(client: &Client, run: &str, dir: &Path) -> Result<Exit, OnError> {
+    let refused =
+        |why: String| OnError::System(format!("the sessions cannot be brought into {}: {why}", dir.display()));
+    if dir.read_dir().is_ok_and(|mut files| files.next().is_some()) {
+        return Err(OnError::Usage(format!("{} holds files already: name a new folder", dir.display())));
+    }
+    create_private_dir(dir).map_err(|error| refused(error.to_string()))?;
+    if !SessionLog::restore(&client.hub, run, dir).await? {
+        return Err(OnError::System(format!("the run {run} has no session yet")));
+    }
+    let files = dir.read_dir().map_err(|error| refused(error.to_string()))?;
+    let mut sessions: Vec<_> = files.flatten().map(|file| file.path()).collect();
+    sessions.retain(|path| path.extension().is_some_and(|ending| ending == "jsonl"));
+    sessions.sort_unstable();
+    Ok(print(&sessions.iter().map(|path| format!("{}\n", path.display())).collect::<String>()))
 }
 
 /// Whether a run has a result, and nobody works on it.
@@ -212,11 +247,14 @@ async fn stop_run(client: &Client, run: &str) -> Result<Exit, OnError> {
     };
     let submitted = submitted.value;
     if submitted.end(&client.hub).await?.is_some() {
-        let on = &client.shown;
+        let on = &client.typed;
         complain(&format!("The run {run} is not running. `troupe runs show {run} --on {on}` tells how it ended."));
         return Ok(Exit::Done);
     }
-    stop(client, &submitted, Exit::Terminated).await?;
-    complain(&format!("The run {run} is settling. Go on with it: {}", submitted.spec.resume()));
+    let state = match stop(client, &submitted, Exit::Terminated).await? {
+        Stopping::Settles => "is settling",
+        Stopping::Over => "is stopped; no worker had it",
+    };
+    complain(&format!("The run {run} {state}. Go on with it: {}", submitted.spec.resume()));
     Ok(Exit::Done)
 }

@@ -160,7 +160,7 @@ impl Seats {
         let address = address(environment, flags).map_err(StartError::of)?;
         let hub = Hub::connect(&address, "troupe team", Limits::default()).await.map_err(StartError::of)?;
         Ok(Self {
-            client: Client { hub, shown: address.shown() },
+            client: Client::new(hub, &address),
             pool: pool.unwrap_or_else(|| POOL.to_owned()),
             team,
             sessions: environment.cwd.clone(),
@@ -245,13 +245,14 @@ impl Seats {
     }
 
     async fn wish_to_stop(&self, submitted: &Submitted) -> Result<(), SeatError> {
-        Ok(stop(&self.client, submitted, Exit::Terminated).await?)
+        stop(&self.client, submitted, Exit::Terminated).await?;
+        Ok(())
     }
 
     /// Gives an agent its task, unless it has it; the request whose end is the task's.
     async fn given(&self, run: &str, task: &Assignment) -> Result<Submitted, SeatError> {
         let first = || {
-            let spec = self.words.run(&self.environment, run, &self.client.shown, task);
+            let spec = self.words.run(&self.environment, run, &self.client.typed, task);
             let spec = spec.map_err(|cause| refused(run, cause))?;
             Ok(Submitted { number: 1, pool: self.pool.clone(), at: now_ms(), spec })
         };

@@ -35,7 +35,7 @@ pub fn run(environment: &Environment, words: &[String], line: &RunLine) -> Resul
     let detach = line.run.detach;
     with_client(environment, &line.run.nats, async |client| {
         let spec = request::new_run(environment, id, words, line, prompts.clone(), schema);
-        let spec = RunSpec { on: Some(client.shown.clone()), ..spec };
+        let spec = RunSpec { on: Some(client.typed.clone()), ..spec };
         let requested = submit(&client, line, &prompts, &spec).await?;
         let run = &spec.id;
         match &requested.ended {

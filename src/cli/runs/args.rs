@@ -43,6 +43,7 @@ pub const RUNS_USAGE: &str = "troupe runs [list] [--json]
   troupe runs stop ID
   troupe runs resume ID [--output FORM]
   troupe runs remove ID… | --ended
+  troupe runs fetch ID DIR --on URL
 
 ID is a run's id or the beginning of one. With --on URL: the runs that a NATS server has (docs/workers.md).
   list    all runs, the latest first
@@ -51,7 +52,8 @@ ID is a run's id or the beginning of one. With --on URL: the runs that a NATS se
   stop    end it in order; `resume` goes on with it
   resume  the same as `troupe run --run-id ID`
   remove  forget runs that nobody works on, with --ended all that have a result, also those that could be resumed;
-          the session of a local run stays where sessions are";
+          the session of a local run stays where sessions are
+  fetch   bring the sessions of a run into a new folder";
 
 /// What a run prints.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
@@ -192,6 +194,13 @@ pub enum RunsCommand {
     },
     /// Forget some.
     Remove(Removal),
+    /// Bring the sessions of one here.
+    Fetch {
+        /// Which.
+        id: String,
+        /// Into which folder.
+        dir: String,
+    },
 }
 
 /// Which runs are to be forgotten.
@@ -237,7 +246,7 @@ pub fn parse_runs(rest: &[&str]) -> Result<Subcommand, SubcommandError> {
     let (verb, rest) = match rest.as_slice() {
         [] => ("list", &[][..]),
         ["-h" | "--help", ..] => return Ok(Subcommand::Usage(format!("Usage:\n  {RUNS_USAGE}\n"))),
-        [verb @ ("list" | "show" | "logs" | "stop" | "resume" | "remove"), rest @ ..] => (*verb, rest),
+        [verb @ ("list" | "show" | "logs" | "stop" | "resume" | "remove" | "fetch"), rest @ ..] => (*verb, rest),
         all @ ["--json"] => ("list", all),
         [other, ..] => {
             return Err(SubcommandError::Unknown { group: "runs", command: (*other).to_owned(), usage: RUNS_USAGE });
@@ -270,6 +279,8 @@ pub fn parse_runs(rest: &[&str]) -> Result<Subcommand, SubcommandError> {
         ("show", [id]) => RunsCommand::Show { id: id.clone(), json },
         ("logs", [id]) => RunsCommand::Logs { id: id.clone(), events, follow },
         ("stop", [id]) => RunsCommand::Stop { id: id.clone() },
+        ("fetch", [id, dir]) => RunsCommand::Fetch { id: id.clone(), dir: dir.clone() },
+        ("fetch", _) => return Err(wrong("fetch needs a run and a folder.".to_owned())),
         ("remove", []) if ended => RunsCommand::Remove(Removal::Ended),
         ("remove", [_, ..]) if !ended => RunsCommand::Remove(Removal::Named(ids)),
         ("remove", _) => return Err(wrong("remove needs runs, or --ended.".to_owned())),
@@ -450,15 +461,25 @@ mod tests {
             ("logs ab --events", RunsCommand::Logs { id: id(), events: true, follow: false }),
             ("stop ab", RunsCommand::Stop { id: id() }),
             ("remove ab ab", RunsCommand::Remove(Removal::Named(vec![id(), id()]))),
+            ("fetch ab d", RunsCommand::Fetch { id: id(), dir: "d".to_owned() }),
             ("remove --ended", RunsCommand::Remove(Removal::Ended)),
             ("resume ab --output json", RunsCommand::Resume { id: id(), more: words("--output json") }),
         ];
         for (line, command) in table {
             assert_eq!(parse(line), Ok(Subcommand::Runs(command)), "{line}");
         }
-        for line in
-            ["show", "show a b", "stop", "list a", "logs --json a", "resume", "kill a", "remove", "remove a --ended"]
-        {
+        for line in [
+            "show",
+            "show a b",
+            "stop",
+            "list a",
+            "logs --json a",
+            "resume",
+            "kill a",
+            "remove",
+            "remove a --ended",
+            "fetch a",
+        ] {
             assert!(parse(line).is_err(), "{line}");
         }
     }

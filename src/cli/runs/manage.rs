@@ -32,6 +32,10 @@ pub fn run(environment: &Environment, command: RunsCommand, extensions: Extensio
             let words: Vec<String> = ["--run-id".to_owned(), run.id()].into_iter().chain(more).collect();
             begin::supervise(environment, &words, &extensions)
         }),
+        RunsCommand::Fetch { id, .. } => find(&id).map(|run| {
+            fail(&format!("the sessions of this machine's runs are here: `troupe runs show {}` says where.", run.id()));
+            Exit::Usage
+        }),
         RunsCommand::Remove(Removal::Named(ids)) => {
             ids.iter().map(|id| find(id)).collect::<Result<Vec<_>, _>>().map(remove)
         }

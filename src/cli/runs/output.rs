@@ -19,6 +19,10 @@ use crate::{
         exit::Exit,
         run::{write_out, write_records},
     },
+    protocol::{
+        Event, Published, Seq,
+        wire::{WireMode, WireState, write_event},
+    },
 };
 
 /// Copies the whole lines of a growing file to standard output, in a thread of its own: a reader that does not read
@@ -99,6 +103,14 @@ fn copy_lines(path: &std::path::Path, at: &mut u64) -> io::Result<()> {
             None => return Ok(()),
         }
     }
+}
+
+/// The record, a line of JSON with its end, that stands between the events of two workers.
+pub fn restart_line(cause: &str) -> Vec<u8> {
+    let event = Event::Restarted { actor: "worker".to_owned(), cause: cause.to_owned() };
+    let mut line = Vec::new();
+    write_event(&Published { seq: Seq::default(), event }, &mut WireState::new(WireMode::Json), &mut line);
+    line
 }
 
 /// Prints all events of a run that has ended; false when standard output does not take them.

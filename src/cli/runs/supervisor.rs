@@ -15,7 +15,7 @@ use super::{
     ladder::{self, Attempt},
     node::{self, Node, Stop, Wish},
     orders::{Begin, Order},
-    output::EventCopy,
+    output::{EventCopy, restart_line},
     signals::Signals,
     spec::RunSpec,
     state::{RunState, Start, Status},
@@ -33,11 +33,7 @@ use crate::{
         restart::{Exit as ActorExit, RestartDecision},
     },
     cli::exit::Exit,
-    protocol::{
-        Event, Published, Seq,
-        time::now_ms,
-        wire::{WireMode, WireState, write_event},
-    },
+    protocol::time::now_ms,
 };
 
 /// The state is written at least so often: what a killed supervisor has not written of its time does not count.
@@ -365,10 +361,8 @@ impl<'a> Supervisor<'a> {
     /// Tells those who read events that another worker follows.
     fn append_restart(&self, cause: &str) {
         use std::io::Write as _;
-        let event = Event::Restarted { actor: "worker".to_owned(), cause: cause.to_owned() };
-        let mut bytes = Vec::new();
-        write_event(&Published { seq: Seq::default(), event }, &mut WireState::new(WireMode::Json), &mut bytes);
-        let written = self.folder.lines("events.jsonl").map(|mut file| file.write_all(&bytes));
+        let line = restart_line(cause);
+        let written = self.folder.lines("events.jsonl").map(|mut file| file.write_all(&line));
         if !matches!(written, Ok(Ok(()))) {
             tracing::warn!(run = self.spec.id, "the events do not tell of the restart");
         }

@@ -29,10 +29,10 @@ use crate::{
         nats::{
             followed::Followed,
             place::LogPlace,
-            record::{Note, STOP, StopWish, Submitted},
+            record::{Note, STOP, Standing, StopWish, Submitted},
             standing::StandingRecord,
         },
-        runs::{folder::RunFolder, node::NodeOrder, result::RunResult},
+        runs::{folder::RunFolder, node::NodeOrder, output::restart_line, result::RunResult},
     },
     protocol::time::now_ms,
 };
@@ -91,6 +91,9 @@ pub async fn serve(
     let (hub, run) = (&shared.hub, &submitted.spec.id);
     let sink = hub.publish_events(run, epoch)?;
     sink.line(&Note::Taken { number, node: shared.owner.name.clone(), at: now_ms() }.line()).await;
+    if let Some(cause) = taken_over(&record.standing) {
+        sink.line(String::from_utf8_lossy(restart_line(&cause).trim_ascii_end()).as_ref()).await;
+    }
     let mut requests = hub.serve(run).await?;
     let log = LogPlace { address: shared.address.clone(), run: run.clone(), epoch, folder: desk.sessions() };
     // Neither maps with odd keys nor numbers that are none are in it.
@@ -158,6 +161,13 @@ pub async fn serve(
     Ok(Left { record, end })
 }
 
+/// Why the request, which a node has just taken, is not new; none of one that is.
+fn taken_over(standing: &Standing) -> Option<String> {
+    let [.., before, now] = standing.terms.as_slice() else { return None };
+    let end = before.end.filter(|_| before.number == now.number)?;
+    Some(format!("{} had it: {}", before.node, end.how.told()))
+}
+
 fn of_drain(drain: Drain) -> Option<NodeOrder> {
     match drain {
         Drain::No => None,
@@ -212,6 +222,27 @@ mod tests {
     use std::os::unix::process::ExitStatusExt as _;
 
     use super::*;
+    use crate::cli::nats::record::{Leaving, Term};
+
+    #[test]
+    fn a_request_that_another_node_had_is_no_new_one() {
+        let term = |number, node: &str| Term {
+            number,
+            node: node.to_owned(),
+            epoch: 1,
+            folder: "/w".into(),
+            since: 0,
+            end: None,
+        };
+        let mut standing = Standing::default();
+        standing.begin(term(1, "a"));
+        assert_eq!(taken_over(&standing), None);
+        standing.begin(term(1, "b"));
+        assert_eq!(taken_over(&standing).as_deref(), Some("a had it: not heard of any more"));
+        standing.leave(Leaving::Ended);
+        standing.begin(term(2, "a"));
+        assert_eq!(taken_over(&standing), None, "another request");
+    }
 
     #[test]
     fn a_supervisor_ends_with_a_result_or_the_run_goes_on() {
