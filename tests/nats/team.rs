@@ -137,6 +137,10 @@ async fn a_team_whose_process_dies_is_gone_on_with_while_its_agents_work_on() {
     stage.sandbox.write("go", "");
     let here = stage.sandbox.run(&["team", "run", "--resume", "out"]).await;
     assert!(here.code == Some(2) && here.stderr.contains("--on URL"), "{}", here.stderr);
+    // Another server would have all tasks done again.
+    let on = ["--nats-prefix", "other", "--resume", "out"];
+    let elsewhere = end(stage.team(&on)).await;
+    assert!(elsewhere.code == Some(1) && elsewhere.stderr.contains("another server"), "{}", elsewhere.stderr);
     check(&stage, &end(stage.team(&["--resume", "out"])).await);
 }
 

@@ -12,7 +12,7 @@ use async_nats::{
     },
 };
 
-use super::{NatsAddress, NatsError, connect::connect, link::Link, names::Names};
+use super::{NatsAddress, NatsError, connect::connect, link::Link, names::Names, wire::PATIENCE};
 
 /// How long one question to the server waits for its answer.
 const ANSWER: Duration = Duration::from_secs(3);
@@ -98,6 +98,18 @@ impl Hub {
     #[must_use]
     pub fn lease_time(&self) -> Duration {
         self.0.lease
+    }
+
+    /// What tells the store of runs from all others: another server has another one, and so has a server that has lost its
+    /// own.
+    ///
+    /// # Errors
+    /// The server does not answer.
+    pub async fn store_id(&self) -> Result<String, NatsError> {
+        let name = self.0.names.runs();
+        let stream = &self.stream(&name).await?;
+        let info = self.ask_again("look at the store of runs", &name, PATIENCE, || stream.get_info()).await?;
+        Ok(format!("{name} of {}", info.created.unix_timestamp_nanos()))
     }
 
     /// Whether the connection stands right now.

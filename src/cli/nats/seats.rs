@@ -172,6 +172,14 @@ impl Seats {
         })
     }
 
+    /// What tells the server that has the agents from all others.
+    ///
+    /// # Errors
+    /// The server does not answer.
+    pub async fn store_id(&self) -> Result<String, StartError> {
+        self.client.hub.store_id().await.map_err(StartError::of)
+    }
+
     fn busy(&self) -> MutexGuard<'_, Busy> {
         self.busy.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -10,6 +10,8 @@ use std::{
 use serde::{Deserialize, Serialize};
 
 use super::{results, texts::Texts};
+#[cfg(feature = "nats")]
+use crate::{cli::start::StartError, store::replace};
 use crate::{protocol::time::Millis, store::regular_file};
 
 /// The file's name.
@@ -66,6 +68,25 @@ impl RunRecord {
             return Err(format!("the run in {here} was begun in {there}: put its folder back there to go on with it"));
         }
         Ok(record)
+    }
+}
+
+/// Notes in a file, at the first time, on which server the agents of a run work, and looks later whether it is the same:
+/// another one would have them do all their tasks again.
+#[cfg(feature = "nats")]
+pub(super) fn check_store(file: &Path, id: &str) -> Result<(), StartError> {
+    let failed = |error: std::io::Error| StartError::Failed(format!("{}: {error}", file.display()));
+    match fs::read_to_string(file) {
+        Ok(known) if known.trim_end() == id => Ok(()),
+        Ok(_) => Err(StartError::Failed(
+            "the agents of this run work on another server, or this one has lost what it knew of them: say --on with that \
+             server, or begin the team anew"
+                .to_owned(),
+        )),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            replace::with(file, |out| writeln!(out, "{id}")).map_err(failed)
+        }
+        Err(error) => Err(failed(error)),
     }
 }
 

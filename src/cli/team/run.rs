@@ -301,12 +301,15 @@ impl Runs<'_> {
         model: Option<String>,
         script: Option<PathBuf>,
     ) -> Result<(), StartError> {
+        use super::record::check_store;
         use crate::cli::nats::seats::{SeatWords, Seats};
 
         let Some(away) = &self.prepared.away else { return Ok(()) };
         let words = SeatWords { all: self.prepared.words.clone(), model, script };
         let team = root.place.store.view().header().id.clone();
         let mut seats = Seats::connect(self.environment, &away.nats, away.pool.clone(), team, words).await?;
+        // Before any agent is given anything.
+        check_store(&run.sessions.with_file_name("server"), &seats.store_id().await?)?;
         seats.sessions.clone_from(&run.sessions);
         seats.is_told = self.is_told;
         // Set once: there is one team in a process.
