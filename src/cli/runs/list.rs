@@ -147,8 +147,13 @@ pub fn show(one: &Told, json: bool) -> String {
     line("prompt", one.title());
     line("begun", iso(one.spec.created));
     line("folder", one.spec.cwd.display().to_string());
-    for session in &one.state.sessions {
-        line("session", session.display().to_string());
+    match one.spec.on {
+        // Where its worker had it, it is gone.
+        Some(_) if !one.state.sessions.is_empty() => {
+            line("session", format!("`troupe runs fetch {id} DIR{on}` brings it here"))
+        }
+        Some(_) => {}
+        None => one.state.sessions.iter().for_each(|session| line("session", session.display().to_string())),
     }
     for (name, value) in &one.lines {
         line(name, value.clone());
