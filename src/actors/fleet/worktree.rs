@@ -9,7 +9,7 @@ mod tests;
 
 use std::{
     fmt::Display,
-    fs,
+    fs, io,
     path::{Path, PathBuf},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
@@ -119,7 +119,7 @@ fn save_patch_of(note: &SpawnNote) -> Result<Option<Patch>, String> {
     // An index of our own: what the sibling has staged stays as it is.
     let index = own.join("troupe-index");
     if own.join("index").exists() {
-        fs::copy(own.join("index"), &index).map_err(|error| failed("write", &index, &error))?;
+        copy_index(&own.join("index"), &index).map_err(|error| failed("write", &index, &error))?;
     }
     let staging = git.with_index(&index);
     let saved = staging.run(&["add", "--all"]).and_then(|()| {
@@ -137,6 +137,14 @@ fn save_patch_of(note: &SpawnNote) -> Result<Option<Patch>, String> {
     crate::store::replace::with(&file, |writer| writer.write_all(&patch))
         .map_err(|error| failed("write", &file, &error))?;
     Ok(Some(Patch { file: file.display().to_string(), branch: branch_of(note), base, files }))
+}
+
+/// Copies an index with its time: git looks into a file whose time is that of its index, in seconds, as it may have been
+/// changed since; with an index that is younger it trusts the time.
+fn copy_index(from: &Path, to: &Path) -> io::Result<()> {
+    let time = fs::metadata(from)?.modified()?;
+    fs::copy(from, to)?;
+    fs::File::options().write(true).open(to)?.set_modified(time)
 }
 
 /// The folder in the worktree of a sibling that stands for the parent's; none of one that works in the parent's.

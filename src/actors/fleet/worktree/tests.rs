@@ -88,3 +88,22 @@ fn a_branch_whose_worktree_went_before_a_kill_goes_with_the_next_look() {
     assert!(!is_there());
     clear(&note, Some(dir.path()), WorktreeFate::Drop).unwrap();
 }
+
+#[test]
+fn a_change_in_the_second_of_the_checkout_is_in_the_patch() {
+    let (dir, sessions) = (repository(), tempfile::tempdir().unwrap());
+    let note = note(sessions.path());
+    let worktree = open(dir.path(), &note).unwrap();
+    let (file, git) = (worktree.folder.join("a.txt"), Git::in_folder(&worktree.folder));
+    let index = PathBuf::from(git.line(&["rev-parse", "--absolute-git-dir"]).unwrap()).join("index");
+    // All of it, and the change, in one second some time ago, as git sees it.
+    let second = fs::metadata(&file).unwrap().modified().unwrap() - std::time::Duration::from_secs(10);
+    let set_time = |path: &Path| fs::File::options().write(true).open(path).unwrap().set_modified(second).unwrap();
+    git.run(&["config", "core.trustctime", "false"]).unwrap();
+    set_time(&file);
+    git.run(&["add", "a.txt"]).unwrap();
+    fs::write(&file, "one\n2wo\nthree\n").unwrap();
+    set_time(&file);
+    set_time(&index);
+    assert_eq!(save_patch_of(&note).unwrap().map(|patch| patch.files), Some(1));
+}
