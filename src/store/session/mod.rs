@@ -286,7 +286,7 @@ impl Inner {
             self.ops.assign(op, batch.entries.iter().map(|entry| entry.id.clone()).collect());
         }
         let due = self.due || batch.is_conversation();
-        self.awaits_answer &= batch.is_beginning();
+        self.awaits_answer &= !batch.is_answered();
         let placed = match refused {
             Some(error) => self.home.keep(&batch.lines, error),
             None => self.store(&batch.lines, due && !self.awaits_answer, self.keep_going, &mut notices)?,

@@ -143,11 +143,10 @@ impl Batch {
         self.entries.iter().any(|entry| EntryKind::of(&entry.body).is_conversation() || begins_work(&entry.body))
     }
 
-    /// True when all entries are of those that a session begins with: what is selected, and the words of a user.
-    pub fn is_beginning(&self) -> bool {
-        use EntryKind::{Message, ModelChange, ThinkingLevelChange};
-        let begins = |kind| matches!(kind, ModelChange | ThinkingLevelChange | Message(Role::System | Role::User));
-        self.entries.iter().all(|entry| begins(EntryKind::of(&entry.body)))
+    /// True when a model has answered, or other agents are to work: nobody else's session tells that.
+    pub fn is_answered(&self) -> bool {
+        let answers = |body: &EntryBody| matches!(EntryKind::of(body), EntryKind::Message(Role::Assistant));
+        self.entries.iter().any(|entry| answers(&entry.body) || begins_work(&entry.body))
     }
 
     /// The prompt and the tools after the entries so far.

@@ -103,7 +103,9 @@ async fn a_sibling_without_an_answer_has_no_files_and_begins_with_its_task_again
     };
     let hour = 3_600_000;
     let bench = process(folder.path(), turns(hour)).await;
-    let receipt = family(&bench).spawn(child()).await.unwrap();
+    // Its name stands in its session before its task does.
+    let named = SiblingSpec { name: Some("reader".into()), ..child() };
+    let receipt = family(&bench).spawn(named).await.unwrap();
     let words = |bench: &Bench| {
         let agent = bench.shared.kin.board.look(&receipt.id, |member| member.live().cloned()).flatten();
         agent.and_then(|agent| agent.tree()).map_or(0, |tree| tree.totals().user_messages)
