@@ -174,5 +174,6 @@ async fn a_budget_of_the_team_holds_for_agents_on_workers() {
     assert_eq!(finished.code, Some(11), "{}{}", finished.stdout, finished.stderr);
     let result = stage.result();
     assert_eq!(result["outcome"], "limit", "{result:#}");
-    assert!(result["usage"]["totalTokens"].as_u64().unwrap() <= 1_800, "{result:#}");
+    // The call that passes the limit is the last one, and is counted whole.
+    assert!(result["usage"]["totalTokens"].as_u64().unwrap() <= 1_500 + 600, "{result:#}");
 }
