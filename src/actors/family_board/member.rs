@@ -167,7 +167,7 @@ impl Member {
     /// What its session has used that its parent's session does not count yet.
     #[must_use]
     pub fn uncounted(&self, total: &Usage) -> Usage {
-        minus(total, &self.counted)
+        total.without(&self.counted)
     }
 
     /// What an agent of an earlier process used, as far as no end tells of it; `session` sums up all that it did. None
@@ -328,21 +328,4 @@ pub(super) fn spent(usage: &Usage) -> Spent {
 pub fn one_line(text: &str, limit: usize) -> String {
     let line = text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
     crate::tools::truncate::cut_to_units(line, limit).unwrap_or(line).to_owned()
-}
-
-fn minus(total: &Usage, counted: &Usage) -> Usage {
-    let mut rest = *total;
-    rest.input = rest.input.saturating_sub(counted.input);
-    rest.output = rest.output.saturating_sub(counted.output);
-    rest.cache_read = rest.cache_read.saturating_sub(counted.cache_read);
-    rest.cache_write = rest.cache_write.saturating_sub(counted.cache_write);
-    rest.cache_write_1h = rest.cache_write_1h.map(|n| n.saturating_sub(counted.cache_write_1h.unwrap_or(0)));
-    rest.reasoning = rest.reasoning.map(|n| n.saturating_sub(counted.reasoning.unwrap_or(0)));
-    rest.total_tokens = rest.total_tokens.saturating_sub(counted.total_tokens);
-    rest.cost.input -= counted.cost.input;
-    rest.cost.output -= counted.cost.output;
-    rest.cost.cache_read -= counted.cost.cache_read;
-    rest.cost.cache_write -= counted.cost.cache_write;
-    rest.cost.total -= counted.cost.total;
-    rest
 }
