@@ -201,15 +201,20 @@ impl Making<'_> {
         loop {
             match self.jetstream.get_or_create_stream(config.clone()).await {
                 Err(error) if has_no_room(&error) && config.max_bytes > LEAST_EVENTS_BYTES => config.max_bytes /= 4,
-                // What else is wrong is told as that of any stream.
-                _ => return self.stream(config).await.map(drop),
+                made => return self.made(&config.name, made).await.map(drop),
             }
         }
     }
 
     async fn stream(&self, config: Config) -> Result<Stream, NatsError> {
         let name = config.name.clone();
-        let error = match self.jetstream.get_or_create_stream(config).await {
+        let made = self.jetstream.get_or_create_stream(config).await;
+        self.made(&name, made).await
+    }
+
+    /// What came of making a stream.
+    async fn made(&self, name: &str, made: Result<Stream, CreateStreamError>) -> Result<Stream, NatsError> {
+        let error = match made {
             Ok(stream) => return Ok(stream),
             Err(error) => error,
         };
@@ -221,9 +226,9 @@ impl Making<'_> {
             }
             // Another process made it between the two looks, with a lease of another length say.
             CreateStreamErrorKind::JetStream(error) if error.error_code().0 == IN_USE => {
-                self.jetstream.get_stream(&name).await.map_err(|error| self.failed(&name, error.to_string()))
+                self.jetstream.get_stream(name).await.map_err(|error| self.failed(name, error.to_string()))
             }
-            _ => Err(self.failed(&name, cause)),
+            _ => Err(self.failed(name, cause)),
         }
     }
 
