@@ -70,8 +70,7 @@ pub(super) fn open(parent: &Path, note: &SpawnNote) -> Result<Worktree, String> 
         // What a worktree that somebody removed by hand left in the repository is in the way.
         git.run(&["worktree", "prune"])?;
         let (place, branch) = (place.display().to_string(), branch_of(note));
-        let exists = git.line(&["rev-parse", "--verify", "--quiet", &format!("refs/heads/{branch}")]).is_ok();
-        match exists {
+        match has_branch(&git, &branch) {
             true => git.run(&["worktree", "add", &place, &branch])?,
             false => git.run(&["worktree", "add", "-b", &branch, &place, &base])?,
         }
@@ -259,10 +258,11 @@ fn clear(note: &SpawnNote, into: Option<&Path>, fate: WorktreeFate) -> Result<Op
 /// Deletes the branch of a worktree that is gone, when it is there.
 fn drop_branch(git: &Git, note: &SpawnNote) -> Result<(), String> {
     let branch = branch_of(note);
-    match git.line(&["rev-parse", "--verify", "--quiet", &format!("refs/heads/{branch}")]) {
-        Ok(_) => git.run(&["branch", "-D", &branch]),
-        Err(_) => Ok(()),
-    }
+    if has_branch(git, &branch) { git.run(&["branch", "-D", &branch]) } else { Ok(()) }
+}
+
+fn has_branch(git: &Git, branch: &str) -> bool {
+    git.line(&["rev-parse", "--verify", "--quiet", &format!("refs/heads/{branch}")]).is_ok()
 }
 
 /// An error of a file.

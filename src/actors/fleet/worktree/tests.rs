@@ -79,8 +79,7 @@ fn a_patch_is_put_in_whole_or_not_at_all() {
 fn a_branch_whose_worktree_went_before_a_kill_goes_with_the_next_look() {
     let (dir, sessions) = (repository(), tempfile::tempdir().unwrap());
     let (note, git) = (note(sessions.path()), Git::in_folder(dir.path()));
-    let is_there =
-        || git.line(&["rev-parse", "--verify", "--quiet", &format!("refs/heads/{}", branch_of(&note))]).is_ok();
+    let is_there = || has_branch(&git, &branch_of(&note));
     open(dir.path(), &note).unwrap();
     clear(&note, Some(dir.path()), WorktreeFate::Patch).unwrap();
     assert!(!place_of(&note).exists() && is_there());
