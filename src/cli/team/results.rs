@@ -7,6 +7,7 @@ use std::{
 
 use serde::Serialize;
 
+use super::texts::read_text;
 use crate::{
     actors::team::result::{
         TeamResult, page,
@@ -17,7 +18,7 @@ use crate::{
         exit::Exit,
         run::{fail, print},
     },
-    store::{paths::create_private_dir, regular_file, replace},
+    store::{paths::create_private_dir, replace},
 };
 
 /// Makes the folder of a result, which must not hold anything yet. Files that were being written when a process was killed
@@ -94,7 +95,6 @@ fn read(folder: &Path) -> Result<Vec<(String, TeamResult)>, String> {
 
 /// Reads `result.json`.
 pub(super) fn read_result(file: &Path) -> Result<TeamResult, String> {
-    let text =
-        regular_file::read_to_string(file).map_err(|error| format!("{} cannot be read: {error}", file.display()))?;
+    let text = read_text(file)?;
     serde_json::from_str(&text).map_err(|error| format!("{} is no result of a team: {error}", file.display()))
 }

@@ -10,6 +10,7 @@ use serde_json::Value;
 use super::{
     check,
     models::{self, Look},
+    texts::read_text,
 };
 use crate::{
     actors::team::{
@@ -18,7 +19,6 @@ use crate::{
     },
     cli::env::Environment,
     extensions::ExtensionRegistry,
-    store::regular_file,
 };
 
 /// The text of a team file.
@@ -38,9 +38,7 @@ impl Source {
     /// # Errors
     /// It cannot be read.
     pub fn read(file: &Path) -> Result<Self, String> {
-        let text = regular_file::read_to_string(file)
-            .map_err(|error| format!("{} cannot be read: {error}", file.display()))?;
-        Ok(Self { file: file.to_owned(), shown: file.to_owned(), text })
+        Ok(Self { file: file.to_owned(), shown: file.to_owned(), text: read_text(file)? })
     }
 
     /// The team.

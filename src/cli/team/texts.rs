@@ -76,9 +76,16 @@ pub(super) fn read_copy(folder: &Path, file: &Path) -> Result<(PathBuf, String),
         Err(error) if error.kind() == io::ErrorKind::NotFound => file.to_owned(),
         _ => copy,
     };
-    let text =
-        regular_file::read_to_string(&from).map_err(|error| format!("{} cannot be read: {error}", from.display()))?;
+    let text = read_text(&from)?;
     Ok((from, text))
+}
+
+/// The text of a file.
+///
+/// # Errors
+/// It cannot be read, or is no text.
+pub(super) fn read_text(file: &Path) -> Result<String, String> {
+    regular_file::read_to_string(file).map_err(|error| format!("{} cannot be read: {error}", file.display()))
 }
 
 fn of_file(file: &Path) -> Result<String, String> {
