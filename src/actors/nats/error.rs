@@ -100,6 +100,12 @@ pub enum NatsError {
 }
 
 impl NatsError {
+    /// Whether the same may work later: a server that is away comes back.
+    #[must_use]
+    pub fn may_pass(&self) -> bool {
+        matches!(self, Self::Unreachable { .. } | Self::Failed { .. })
+    }
+
     /// Whether the trouble is in what is stored, or on this machine, and not with the server: the same fails again here.
     #[must_use]
     pub fn lasts(&self) -> bool {

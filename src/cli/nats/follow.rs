@@ -8,6 +8,7 @@ use super::{
     address::Client,
     error::OnError,
     followed::Followed,
+    outage::Outage,
     record::{Ended, Holder, Note, RESULT, STATE, Standing, Submitted},
     request::Requested,
     stop::stop,
@@ -31,8 +32,6 @@ const PATIENCE: Duration = Duration::from_secs(5);
 const REMINDER: Duration = Duration::from_secs(60);
 /// Between two looks at the connection, and before something that broke off is tried again.
 const LOOK: Duration = Duration::from_secs(1);
-/// A connection that is lost for so long is told of.
-const AWAY: Duration = Duration::from_secs(3);
 
 /// Follows a request to its end.
 ///
@@ -88,14 +87,13 @@ struct Waiting<'a> {
     refusals: usize,
     /// When it is told again that nobody has taken it.
     reminder: Instant,
-    away: Option<Instant>,
-    told_away: bool,
+    outage: Outage,
 }
 
 impl<'a> Waiting<'a> {
     fn new(submitted: &'a Submitted) -> Self {
         let reminder = Instant::now() + PATIENCE;
-        Self { submitted, holder: Holder::default(), refusals: 0, reminder, away: None, told_away: false }
+        Self { submitted, holder: Holder::default(), refusals: 0, reminder, outage: Outage::default() }
     }
 
     fn tell(&mut self, standing: &Standing) {
@@ -111,18 +109,7 @@ impl<'a> Waiting<'a> {
 
     /// Looks whether there is something to tell.
     fn look(&mut self, client: &Client) {
-        if client.hub.is_connected() {
-            if self.told_away {
-                complain(&format!("The connection to {} is there again.", client.shown));
-            }
-            (self.away, self.told_away) = (None, false);
-        } else {
-            let since = *self.away.get_or_insert_with(Instant::now);
-            if since.elapsed() >= AWAY && !self.told_away {
-                self.told_away = true;
-                complain(&format!("The connection to {} is lost; trying again. The run goes on.", client.shown));
-            }
-        }
+        self.outage.look(client, "The run goes on.");
         if !self.holder.is_known() && Instant::now() >= self.reminder {
             self.reminder = Instant::now() + REMINDER;
             complain(&format!(

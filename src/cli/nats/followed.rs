@@ -38,9 +38,7 @@ impl<T: DeserializeOwned + Send + 'static> Followed<T> {
                 };
                 tracing::debug!(run, kind, %error, "a record is followed anew");
                 // Whoever only waits would never hear of it.
-                if !matches!(error, NatsError::Unreachable { .. } | NatsError::Failed { .. })
-                    && sender.send(Err(error)).await.is_err()
-                {
+                if !error.may_pass() && sender.send(Err(error)).await.is_err() {
                     return;
                 }
                 sleep(AGAIN).await;

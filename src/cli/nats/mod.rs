@@ -13,6 +13,7 @@
 //! | `submit`, `request`, `follow`, `followed`, `stop`, `manage` | the client's side: `troupe run --on`, `troupe runs … --on` |
 //! | `seats` | agents of a team as runs: `troupe team run --on` |
 //! | `live` | `troupe top --on`, `troupe attach --on` |
+//! | `outage` | what people are told of a connection that is lost |
 //! | `place` | the agent's side: its session goes to the server |
 
 #[cfg(feature = "nats")]
@@ -37,6 +38,8 @@ pub mod manage;
 pub mod missing;
 #[cfg(feature = "nats")]
 pub mod node;
+#[cfg(feature = "nats")]
+mod outage;
 #[cfg(feature = "nats")]
 pub mod place;
 #[cfg(feature = "nats")]

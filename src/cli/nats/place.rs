@@ -50,7 +50,7 @@ pub async fn take(place: &Value) -> Result<Arc<SessionLog>, NatsError> {
     let taking = async {
         loop {
             match attempt(&place).await {
-                Err(error @ (NatsError::Unreachable { .. } | NatsError::Failed { .. })) => {
+                Err(error) if error.may_pass() => {
                     complain(&format!("Warning: {error}"));
                     sleep(AGAIN).await;
                 }

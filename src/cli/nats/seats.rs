@@ -25,6 +25,7 @@ use super::{
     args::POOL,
     flags::NatsFlags,
     followed::Followed,
+    outage::Outage,
     record::{Ended, Holder, RESULT, SPEC, STATE, STOP, Standing, StopWish, Submitted},
     request::requested,
     stop::stop,
@@ -52,8 +53,6 @@ const STOP_TIME: Duration = Duration::from_secs(20);
 const AGAIN: Duration = Duration::from_secs(2);
 /// Between two looks at the connection.
 const LOOK: Duration = Duration::from_secs(1);
-/// A connection that is lost for so long is told of.
-const AWAY: Duration = Duration::from_secs(3);
 
 /// The nodes of a server, as a team sees them.
 pub struct Seats {
@@ -72,8 +71,7 @@ pub struct Seats {
     /// Tell on standard error where agents work.
     pub is_told: bool,
     busy: Mutex<Busy>,
-    /// Since when the connection is lost, and whether that was told.
-    lost: Mutex<Option<(Instant, bool)>>,
+    outage: Mutex<Outage>,
 }
 
 /// What agents do.
@@ -168,7 +166,7 @@ impl Seats {
             environment: environment.clone(),
             is_told: false,
             busy: Mutex::default(),
-            lost: Mutex::default(),
+            outage: Mutex::default(),
         })
     }
 
@@ -186,18 +184,8 @@ impl Seats {
 
     /// Tells that the connection is lost, or there again: once, whoever waits.
     fn look(&self) {
-        let mut lost = self.lost.lock().unwrap_or_else(PoisonError::into_inner);
-        let on = &self.client.shown;
-        if self.client.hub.is_connected() {
-            if let Some((_, true)) = lost.take() {
-                complain(&format!("The connection to {on} is there again."));
-            }
-            return;
-        }
-        let (since, is_told) = lost.get_or_insert_with(|| (Instant::now(), false));
-        if since.elapsed() >= AWAY && !std::mem::replace(is_told, true) {
-            complain(&format!("The connection to {on} is lost; trying again. Agents work on."));
-        }
+        let mut outage = self.outage.lock().unwrap_or_else(PoisonError::into_inner);
+        outage.look(&self.client, "Agents work on.");
     }
 
     fn is_stopped(&self, name: &str) -> bool {

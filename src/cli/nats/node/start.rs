@@ -17,7 +17,7 @@ use super::{
 use crate::{
     actors::{
         front::complain,
-        nats::{Hub, Limits, NatsAddress, NatsError, Owner},
+        nats::{Hub, Limits, NatsAddress, Owner},
         spawn::spawn_root,
     },
     cli::{
@@ -120,7 +120,7 @@ async fn connect(address: &NatsAddress, name: &str, limits: Limits) -> Result<Hu
     loop {
         match Hub::connect(address, &format!("troupe worker {name}"), limits).await {
             Ok(hub) => return Ok(hub),
-            Err(error @ (NatsError::Unreachable { .. } | NatsError::Failed { .. })) => {
+            Err(error) if error.may_pass() => {
                 let text = error.to_string();
                 if told.as_ref() != Some(&text) {
                     complain(&format!("Warning: {text} Trying again."));

@@ -32,9 +32,7 @@ impl SeatError {
     /// Whether the same may work later: a server that is away, a disk that is full.
     pub fn may_pass(&self) -> bool {
         match self {
-            Self::Nats(error) => {
-                matches!(error, NatsError::Unreachable { .. } | NatsError::Failed { .. } | NatsError::Disk { .. })
-            }
+            Self::Nats(error) => error.may_pass() || matches!(error, NatsError::Disk { .. }),
             Self::Refused { .. } => false,
             Self::Session { .. } => true,
         }
